@@ -1,0 +1,1 @@
+"""The conversation on its event loop: the session wired to its shells."""

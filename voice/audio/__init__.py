@@ -1,0 +1,1 @@
+"""Devices, the player, echo, voice activity and the room."""

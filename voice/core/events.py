@@ -1,0 +1,475 @@
+"""Everything that enters a `Session` and everything that leaves it, as values.
+
+Inputs are what the world tells the session (the server, the ears, the loudspeaker, the voice, the user's
+hands). Outputs are what the session asks of the world. The time of an input is given beside it to
+`Session.handle(event, now)`; times inside events are seconds on the same clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Cause = Literal["voice", "stop_phrase", "key", "touch", "server", "device", "shutdown"]
+"""Why a message was cut."""
+
+# --------------------------------------------------------------------------- from the server
+
+
+@dataclass(frozen=True, slots=True)
+class Widget:
+    """A piece of structured UI: `type` and the rest of the object as it came."""
+
+    type: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDelta:
+    """A chunk of text to append to the assistant message `id`."""
+
+    id: str
+    turn_id: str
+    kind: str
+    can_interrupt: bool | None
+    """The wire's value; None where it was absent (the pacing table then decides)."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageWidget:
+    """A transient widget of the assistant message `id`."""
+
+    id: str
+    turn_id: str
+    widget: Widget
+
+
+@dataclass(frozen=True, slots=True)
+class MessageCompleted:
+    """The final, durable form of an assistant message; `text` is its text parts joined without a separator."""
+
+    id: str
+    turn_id: str
+    kind: str
+    can_interrupt: bool | None
+    text: str
+    widgets: tuple[Widget, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UserAccepted:
+    """The server took a user message; `content` is the redacted text, the only one that is safe to keep."""
+
+    id: str
+    turn_id: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """A turn reached its terminal event."""
+
+    turn_id: str | None
+    """None: the turn believed to be active."""
+    outcome: Literal["completed", "interrupted", "failed"]
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """One row of a snapshot's history. User rows have `content`; assistant rows have `kind` and `text`."""
+
+    role: Literal["user", "assistant"]
+    id: str
+    turn_id: str
+    text: str
+    kind: str = ""
+    widgets: tuple[Widget, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The whole conversation as the server holds it, after create or resume: it replaces what we had."""
+
+    conversation_id: str
+    resumed: bool
+    completed: bool
+    terminated: bool
+    max_message_length: int
+    """Unicode code points."""
+    rows: tuple[HistoryRow, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    assessment: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsChanged:
+    """The effective settings after an update."""
+
+    settings: Mapping[str, Any]
+    max_message_length: int
+
+
+@dataclass(frozen=True, slots=True)
+class AssessmentChanged:
+    """A full assessment; it replaces the one before."""
+
+    assessment: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffRequested:
+    """The user asked for something else than this conversation; it stays open."""
+
+    reason: str
+    user_request: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationClosed:
+    """The conversation takes no more messages."""
+
+    terminated: bool
+    """True: closed for another reason than a finished interview."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFault:
+    """The server's error envelope. `code` is stable; `message` is for the operator, never for the user."""
+
+    code: str
+    message: str
+    details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BadFrame:
+    """A frame that could not be used, with the cause in one line and no private text in it."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """The server's heartbeat; answered by the connection itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A well-formed frame of a type that this program does not know; named so that an operator can see it."""
+
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinkUp:
+    """The socket is open and bound to the conversation."""
+
+    reconnects: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkDown:
+    """The socket is gone. `fatal`: it will not be opened again; `reason` says why, in one line."""
+
+    reason: str
+    fatal: bool
+
+
+ServerEvent = (
+    MessageDelta
+    | MessageWidget
+    | MessageCompleted
+    | UserAccepted
+    | TurnEnded
+    | Snapshot
+    | SettingsChanged
+    | AssessmentChanged
+    | HandoffRequested
+    | ConversationClosed
+    | ServerFault
+    | BadFrame
+    | Ping
+    | Ignored
+)
+"""What a codec can make of one frame."""
+
+# --------------------------------------------------------------------------- from the ears
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechStarted:
+    """Voice activity began. `onset` is when the voice itself began, a little before it was noticed."""
+
+    utterance_id: str
+    onset: float
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechPaused:
+    """The voice of this utterance fell silent at `end`; the utterance may still go on."""
+
+    utterance_id: str
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechResumed:
+    """The voice of this utterance went on before its end was decided."""
+
+    utterance_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """What the recogniser makes of the utterance so far; may be wrong, and is replaced by the next."""
+
+    utterance_id: str
+    text: str
+    voiced: float
+    """Seconds of voice that the text was decoded from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """The end of turn: one utterance, decoded whole. `text` is empty when no words were in it."""
+
+    utterance_id: str
+    text: str
+    onset: float
+    end: float
+
+
+# --------------------------------------------------------------------------- from the voice and the loudspeaker
+
+
+@dataclass(frozen=True, slots=True)
+class WordMark:
+    """Where one word of a clause lies in its audio, in samples from the start of the clause's audio.
+
+    `start`, `end` are characters of the clause's spoken text; `first`..`last` (exclusive) are samples at the
+    device's rate. `last` is the word's last audible sample + 1: a pause after the word is not part of it.
+    """
+
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseVoiced:
+    """Marks and audio length of a clause as far as synthesised. Comes in pieces; the last has `final`."""
+
+    message_id: str
+    clause: int
+    marks: tuple[WordMark, ...]
+    samples: int
+    """Samples of this clause handed to the player so far (running total)."""
+    final: bool
+    estimated: bool = False
+    """The marks are estimates (they under-claim), not the engine's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseFailed:
+    """The voice could not speak this clause; `reason` in one line, without the text."""
+
+    message_id: str
+    clause: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A run of frames that the player wrote to the device: `count` frames from device frame `frame` on hold the
+    samples from `sample` on of clause `clause`. `level` is the gain: 1 as spoken, less while ducked. Frames of a
+    fade, of silence, of a lead-in or of an underrun are in no span."""
+
+    frame: int
+    message_id: str
+    clause: int
+    sample: int
+    count: int
+    level: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """The device says that frame `frame` leaves (or left) its converter at `time`."""
+
+    frame: int
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """The player's ledger since the last report, and the device's newest stamp (None before the first)."""
+
+    spans: tuple[Span, ...]
+    stamp: Stamp | None
+    rate: int
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceStopped:
+    """The player stopped: nothing from frame `frame` on was written at full level, but for the fade."""
+
+    spans: tuple[Span, ...]
+    frame: int
+    stamp: Stamp | None
+    rate: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceLost:
+    """The loudspeaker or the microphone is gone or its callbacks stopped; `reason` in one line."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time went by."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserCut:
+    """The user took the floor by hand."""
+
+    cause: Literal["key", "touch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """The user wrote a message instead of saying it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shutdown:
+    """The program is asked to end."""
+
+
+Input = (
+    ServerEvent
+    | LinkUp
+    | LinkDown
+    | SpeechStarted
+    | SpeechPaused
+    | SpeechResumed
+    | Partial
+    | Utterance
+    | ClauseVoiced
+    | ClauseFailed
+    | Played
+    | VoiceStopped
+    | DeviceLost
+    | Tick
+    | UserCut
+    | Typed
+    | Shutdown
+)
+
+# --------------------------------------------------------------------------- outputs
+
+
+@dataclass(frozen=True, slots=True)
+class Speak:
+    """Synthesise this clause and queue its audio behind what is queued. `lead` is silence to put first, in
+    seconds, counted as not heard. `rate` is relative to the voice's own rate (1.0)."""
+
+    message_id: str
+    clause: int
+    text: str
+    rate: float
+    lead: float
+
+
+@dataclass(frozen=True, slots=True)
+class StopVoice:
+    """Fade out at once, drop what is queued, and answer with `VoiceStopped` before anything else happens."""
+
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Duck:
+    """Lower the voice within one block, or raise it again. Positions go on."""
+
+    down: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SendUserMessage:
+    """One utterance for the server, and what it cut."""
+
+    id: str
+    content: str
+    is_interrupted: bool
+    played_content: str | None
+    """None: nothing was interrupted. "": something was, and nothing of it had been heard."""
+    traceparent: str
+    utterance_id: str = ""
+    held: float = 0.0
+    """Seconds between the end of the utterance and this."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageClosed:
+    """The one report of an assistant message: it is over, and this is what was heard of it."""
+
+    id: str
+    turn_id: str
+    kind: str
+    can_interrupt: bool
+    source: str
+    heard: str
+    cut: Cause | None
+    """None: spoken to its end (or it had nothing to say)."""
+    heard_is_estimate: bool
+    t_start: float | None
+    """When its first sample left the loudspeaker; None if none did."""
+    t_end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """What is being said: `text` of message `id`, of which the first `heard` characters were heard."""
+
+    id: str
+    kind: str
+    text: str
+    heard: int
+
+
+@dataclass(frozen=True, slots=True)
+class FloorChanged:
+    """A decision of the floor, for the timeline: duck, resume, cut, hold, release, ignore."""
+
+    decision: str
+    utterance_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something an operator should know: `code` is stable, `text` is one line without private text."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The conversation is over and everything was spoken."""
+
+    reason: str
+
+
+Output = (
+    Speak | StopVoice | Duck | SendUserMessage | MessageClosed | Caption | FloorChanged | Notice | Ended
+)

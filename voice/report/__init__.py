@@ -1,0 +1,1 @@
+"""What is written when a conversation is over."""

@@ -1,0 +1,1 @@
+"""The local conversation server, driven by flow files."""

@@ -1,0 +1,1 @@
+"""Ears: voice activity, endpointing and recognisers."""

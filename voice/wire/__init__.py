@@ -1,0 +1,1 @@
+"""Frames to domain events and back, and the socket loop around them."""
