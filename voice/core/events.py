@@ -379,14 +379,13 @@ Input = (
 
 @dataclass(frozen=True, slots=True)
 class Speak:
-    """Synthesise this clause and queue its audio behind what is queued. `lead` is silence to put first, in
-    seconds, counted as not heard. `rate` is relative to the voice's own rate (1.0)."""
+    """Synthesise this clause and queue its audio behind what is queued. `rate` is relative to the voice's own
+    rate (1.0)."""
 
     message_id: str
     clause: int
     text: str
     rate: float
-    lead: float
 
 
 @dataclass(frozen=True, slots=True)
