@@ -1,0 +1,241 @@
+"""The ears: microphone blocks in, what the user does and says out, as inputs of the session.
+
+1. `hear` (audio thread) asks the voice-activity detector, and the endpointer makes decisions of its answers.
+2. While an utterance is open, its audio goes to the loop; from before it, a ring holds the pre-roll.
+3. On the loop the decisions are emitted at once; each Began queues an utterance.
+4. One task takes the utterances in order: it feeds the recogniser and asks for partials while there is voice,
+   for a speculative final when the voice pauses, and for the final at the end unless the speculation holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import uuid
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from voice.audio.activity import FRAME_SECONDS, Activity
+from voice.core.events import Input, Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance
+from voice.stt.base import RATE, Pcm, Recogniser, RecogniserError
+from voice.stt.endpoint import Began, Decision, Ended, Endpointer, EndpointRules, Paused, Resumed
+
+_FIRST_PARTIAL = 0.2
+"""Seconds of voice before the first decode: on less the recogniser guesses."""
+
+_RING_MARGIN = 0.3
+"""Seconds the ring holds beside the pre-roll: the onset window (128 ms), a frame and a few blocks."""
+
+_EPSILON = 1e-6
+"""Seconds: sums of frame lengths are compared up to rounding."""
+
+_TRIES = 2
+"""Decodes of a final: the second goes to the worker process that replaced the first."""
+
+
+class Detector(Protocol):
+    """What the listener needs of a voice-activity detector; see `voice.audio.activity.Activity`."""
+
+    def feed(self, block: Pcm, time: float) -> list[tuple[float, float]]:
+        """(end in seconds, probability) of each 512-sample frame that the block completed."""
+        ...
+
+
+@dataclass(slots=True)
+class _Open:
+    """An utterance on the loop, from its onset until it has been emitted."""
+
+    id: str
+    onset: float
+    waiting: list[Pcm] = field(default_factory=list)
+    """Audio not yet fed to the recogniser."""
+    voiced: float = 0.0
+    paused: bool = False
+    pauses: int = 0
+    """Which pause it is; a speculation belongs to one."""
+    end: float | None = None
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Listener:
+    """See the top of this file.
+
+    `emit` is called on the loop's thread only. `on_error` gets one line for each failure of the recogniser, without
+    any of the user's words. `partial_every`: seconds of voice between two partials. `new_id` makes utterance ids.
+    """
+
+    def __init__(
+        self,
+        recogniser: Recogniser,
+        emit: Callable[[Input], None],
+        rules: EndpointRules | None = None,
+        *,
+        partial_every: float = 0.2,
+        on_error: Callable[[str], None] = lambda reason: None,
+        new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
+        detector: Detector | None = None,
+    ) -> None:
+        self._recogniser, self._emit, self._on_error, self._new_id = recogniser, emit, on_error, new_id
+        self._partial_every = partial_every
+        self._detector = detector or Activity()
+        self._endpointer = Endpointer(rules)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[None] | None = None
+        # of the audio thread
+        self._ring: deque[tuple[float, Pcm]] = deque()
+        self._ring_seconds = self._endpointer.rules.pre_roll + _RING_MARGIN
+        self._closed_until = float("-inf")
+        self._batch: list[Pcm] = []
+        # of the loop's thread
+        self._queue: deque[_Open] = deque()
+        self._newest: _Open | None = None
+        self._queued = asyncio.Event()
+
+    # ------------------------------------------------------------------ life
+
+    def bind(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Say which loop the results go to. `hear` does nothing before. `start` does it, too."""
+        self._loop = loop
+
+    async def start(self) -> None:
+        """Load the recogniser and begin to work. Raises RecogniserError."""
+        self.bind(asyncio.get_running_loop())
+        await self._recogniser.start()
+        if self._task is None:
+            self._task = asyncio.create_task(self._work(), name="listener")
+
+    async def close(self) -> None:
+        """Stop; utterances that are still open are dropped. Ends the recogniser. Safe to call twice."""
+        self._loop = None
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        self._queue.clear()
+        self._newest = None
+        await self._recogniser.close()
+
+    # ------------------------------------------------------------------ on the audio thread
+
+    def hear(self, gate: Pcm, speech: Pcm, time: float) -> None:
+        """Take one block, begun at `time` (seconds), in its two forms: `gate` with the echo removed hard, for the
+        detector, and `speech` with the user's voice kept whole, for the recogniser. The arrays are kept, not copied.
+        """
+        loop = self._loop
+        if loop is None:
+            return
+        self._ring.append((time, speech))
+        if self._endpointer.open:
+            self._batch.append(speech)
+        frames = self._detector.feed(gate, time)
+        for frame_end, probability in frames:
+            for decision in self._endpointer.update(frame_end, probability, FRAME_SECONDS):
+                self._pass_on(loop, decision)
+        if frames and self._endpointer.open:
+            self._pass_on(loop, None)
+        while self._ring and self._ring[0][0] < time - self._ring_seconds:
+            self._ring.popleft()
+
+    def _pass_on(self, loop: asyncio.AbstractEventLoop, decision: Decision | None) -> None:
+        """Hand the audio so far to the utterance it belongs to, then the decision."""
+        if isinstance(decision, Began) and not decision.continues:
+            start = max(decision.onset - self._endpointer.rules.pre_roll, self._closed_until)
+            self._batch = [block for time, block in self._ring if time + len(block) / RATE > start]
+        elif isinstance(decision, Ended):
+            self._closed_until = decision.end
+        audio: list[Pcm] = []
+        if not isinstance(decision, Began):
+            audio, self._batch = self._batch, []
+        with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
+            loop.call_soon_threadsafe(self._take, decision, audio, self._endpointer.voiced)
+
+    # ------------------------------------------------------------------ on the loop
+
+    def _take(self, decision: Decision | None, audio: list[Pcm], voiced: float) -> None:
+        if self._loop is None:
+            return
+        if isinstance(decision, Began):
+            self._newest = _Open(self._new_id(), decision.onset, voiced=voiced)
+            self._queue.append(self._newest)
+            self._queued.set()
+            self._emit(SpeechStarted(self._newest.id, decision.onset))
+            return
+        utterance = self._newest
+        if utterance is None:
+            return
+        utterance.waiting += audio
+        if not isinstance(decision, Ended):  # by then the endpointer may count for the next utterance
+            utterance.voiced = voiced
+        if isinstance(decision, Paused):
+            utterance.paused = True
+            utterance.pauses += 1
+            self._emit(SpeechPaused(utterance.id, decision.end))
+        elif isinstance(decision, Resumed):
+            utterance.paused = False
+            self._emit(SpeechResumed(utterance.id))
+        elif isinstance(decision, Ended):
+            utterance.end = decision.end
+        utterance.changed.set()
+
+    async def _work(self) -> None:
+        while True:
+            await self._queued.wait()
+            utterance = self._queue[0]
+            self._recogniser.begin()
+            text = await self._follow(utterance)
+            assert utterance.end is not None
+            self._queue.popleft()
+            if not self._queue:
+                self._queued.clear()
+            self._emit(Utterance(utterance.id, text, utterance.onset, utterance.end))
+
+    async def _follow(self, utterance: _Open) -> str:
+        """Feed one utterance to the recogniser until its end; return its text."""
+        tried = 0
+        speculation: str | None = None
+        partial_at = _FIRST_PARTIAL
+        shown = ""
+        while True:
+            utterance.changed.clear()
+            voiced, pause = utterance.voiced, utterance.pauses
+            this_pause_tried = utterance.paused and tried == pause
+            if utterance.end is not None:
+                if this_pause_tried and speculation is not None:
+                    return speculation
+                return await self._final(utterance)
+            if utterance.paused and not this_pause_tried:
+                tried = pause
+                text = speculation = await self._decode(utterance, final=True)
+            elif not utterance.paused and voiced + _EPSILON >= partial_at:
+                partial_at = voiced + self._partial_every
+                text = await self._decode(utterance, final=False)
+            else:
+                await utterance.changed.wait()
+                continue
+            if text is not None and (text or shown):
+                shown = text
+                self._emit(Partial(utterance.id, text, voiced))
+
+    async def _decode(self, utterance: _Open, final: bool) -> str | None:
+        """Feed what is new and ask once; None when the recogniser failed, which is reported."""
+        waiting, utterance.waiting = utterance.waiting, []
+        for pcm in waiting:
+            self._recogniser.feed(pcm)
+        try:
+            return await (self._recogniser.finish() if final else self._recogniser.partial())
+        except RecogniserError as error:
+            self._on_error(str(error))
+            return None
+
+    async def _final(self, utterance: _Open) -> str:
+        if utterance.voiced <= 0:
+            return ""  # a continuation in which nobody spoke: recognisers invent words on silence
+        for _ in range(_TRIES):
+            text = await self._decode(utterance, final=True)
+            if text is not None:
+                return text
+        self._on_error("the recogniser failed twice on one utterance; it counts as without words")
+        return ""
