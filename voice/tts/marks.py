@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voice.core.events import WordMark
-from voice.tts.words import words_of
+from voice.core.script import words_of
 
 AUDIBLE = 0.001
 """Level (of full scale 1) from which a sample counts as audible: -60 dB. The quietest sounds of the voices used
