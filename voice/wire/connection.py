@@ -1,0 +1,246 @@
+"""The socket loop: one conversation over as many sockets as it takes, one at a time.
+
+1. Open a socket; send create, or resume once the conversation has an id.
+2. The snapshot binds the socket: `LinkUp`, then what was not yet accepted is sent again, under its own id.
+3. Every frame goes through the codec to `emit`; heartbeats are answered here.
+4. When the socket goes: `LinkDown`, a pause with jitter, and from 1. When there is no use in that: a fatal
+   `LinkDown`, and `run` returns.
+
+What is fatal is decided in `voice.wire.closing`. The token is in no log and in no error text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+from voice.core.events import (
+    ConversationClosed,
+    Input,
+    LinkDown,
+    LinkUp,
+    Ping,
+    SendUserMessage,
+    ServerFault,
+    Snapshot,
+    UserAccepted,
+)
+from voice.wire.closing import REFUSES_FIRST, REFUSES_MESSAGE, Lost, closed, not_opened, unusable
+from voice.wire.codec import Codec
+from voice.wire.json_frame import MAX_FRAME
+
+_SILENT = logging.Logger("voice.wire.socket", logging.CRITICAL + 1)
+"""The library logs headers (the token) and frames (what a patient said) at debug level: it gets no logger."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRules:
+    """How long to wait for what; seconds."""
+
+    silence: float = 75.0
+    """Without an inbound frame the link is dead: the server's heartbeat comes every 30 s, two may be missed."""
+    open_timeout: float = 10.0
+    bind_timeout: float = 20.0
+    """From the first frame to the snapshot."""
+    close_timeout: float = 2.0
+    """For the closing handshake; then the socket is cut."""
+    first_pause: float = 0.5
+    pause_factor: float = 2.0
+    longest_pause: float = 20.0
+    """Pauses between attempts grow from `first_pause` by `pause_factor`, each times 0.5 to 1.5 by chance, so that a
+    server that comes back is not met by all kiosks at once."""
+    keepalive: float | None = 20.0
+    """Control-frame pings: a server that stopped reading is noticed within twice this. None: none."""
+    max_frame: int = MAX_FRAME
+    """Bytes. A longer frame ends the socket; the snapshot of the next one makes up for it."""
+
+
+class Connection:
+    """A conversation's link to its server. `run` it as a task; `send` at any time; `close` it.
+
+    `first` is the `ConversationInput` (`settings`, `assessment`). `emit` gets every event on the running loop, in
+    order, and must not block. `chance()` gives numbers from 0 to 1.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None,
+        first: Mapping[str, Any],
+        emit: Callable[[Input], None],
+        *,
+        codec: Codec,
+        rules: LinkRules | None = None,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._url, self._token, self._first = url, token, first
+        self._emit, self._codec, self._rules, self._chance = emit, codec, rules or LinkRules(), chance
+        self.conversation_id: str | None = None
+        self._ups = 0
+        self._over = False
+        self._closing = False
+        self._loop_task: asyncio.Task[None] | None = None
+        self._unaccepted: dict[str, SendUserMessage] = {}
+        self._sent: list[str] = []
+        self._outbox: asyncio.Queue[str] | None = None
+
+    def send(self, message: SendUserMessage) -> None:
+        """Send a user message now, or as soon as the link is up. It is kept until the server has accepted it."""
+        self._unaccepted[message.id] = message
+        if self._outbox is not None:
+            self._put(message)
+
+    async def run(self) -> None:
+        """Hold the link until it is closed or fatally lost."""
+        if self._closing:
+            return
+        self._loop_task = asyncio.create_task(self._loop(), name="voice.wire")
+        try:
+            await asyncio.shield(self._loop_task)
+        except asyncio.CancelledError:
+            me = asyncio.current_task()
+            if not self._closing or (me is not None and me.cancelling()):
+                raise
+        finally:
+            await self.close()
+
+    async def close(self) -> None:
+        """End the link; returns when its task is done and its socket closed. Safe to call twice."""
+        self._closing = True
+        task = self._loop_task
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def _loop(self) -> None:
+        failures = 0
+        told = ""
+        while True:
+            ups = self._ups
+            lost = await self._socket()
+            if self._ups > ups:
+                failures, told = 0, ""
+            if lost.fatal or lost.reason != told:  # an outage of hours is told once, not at every attempt
+                self._emit(LinkDown(lost.reason, lost.fatal))
+                told = lost.reason
+            if lost.fatal:
+                return
+            rules = self._rules
+            pause = min(rules.longest_pause, rules.first_pause * rules.pause_factor ** min(failures, 32))
+            failures += 1
+            await asyncio.sleep(max(lost.retry_after, pause * (0.5 + self._chance())))
+
+    async def _socket(self) -> Lost:
+        """One socket from its opening to its end; why it ended."""
+        if problem := unusable(self._url, self._token):
+            return Lost(problem, fatal=True)
+        try:
+            socket = await self._open()
+        except Exception as error:
+            return not_opened(error, self._url)
+        try:
+            return await self._talk(socket)
+        finally:
+            self._outbox = None
+            await _shut(socket)
+
+    async def _open(self) -> ClientConnection:
+        rules = self._rules
+        return await connect(
+            self._url,
+            additional_headers={"Authorization": f"Bearer {self._token}"} if self._token else None,
+            open_timeout=rules.open_timeout,
+            close_timeout=rules.close_timeout,
+            ping_interval=rules.keepalive,
+            ping_timeout=rules.keepalive,
+            max_size=rules.max_frame,
+            logger=_SILENT,
+        )
+
+    async def _talk(self, socket: ClientConnection) -> Lost:
+        writer: asyncio.Task[None] | None = None
+        loop = asyncio.get_running_loop()
+        try:
+            known = self.conversation_id
+            await socket.send(self._codec.create(self._first) if known is None else self._codec.resume(known))
+            bind_by = loop.time() + self._rules.bind_timeout
+            while True:
+                bound = self._outbox is not None
+                deadline = loop.time() + self._rules.silence
+                try:
+                    async with asyncio.timeout_at(deadline if bound else min(deadline, bind_by)):
+                        frame = await socket.recv()
+                except TimeoutError:
+                    return Lost("the server fell silent" if bound else "the server did not answer the first frame")
+                for event in self._codec.decode(frame):
+                    if isinstance(event, Ping):
+                        if self._outbox is None:
+                            await socket.send(self._codec.pong())
+                        else:
+                            self._outbox.put_nowait(self._codec.pong())
+                        continue
+                    if isinstance(event, ServerFault) and self._outbox is None:
+                        self._emit(event)
+                        return Lost(f"the server refused the conversation: {event.code}", event.code in REFUSES_FIRST)
+                    if isinstance(event, Snapshot) and self._outbox is None:
+                        self._bind(event)
+                        assert self._outbox is not None
+                        writer = asyncio.create_task(_write(socket, self._outbox), name="voice.wire.writer")
+                    self._track(event)
+                    self._emit(event)
+        except ConnectionClosed as error:
+            return closed(error, self._over)
+        finally:
+            if writer is not None:
+                writer.cancel()
+                await asyncio.wait([writer])
+
+    def _bind(self, snapshot: Snapshot) -> None:
+        self.conversation_id = snapshot.conversation_id
+        self._outbox = asyncio.Queue()
+        self._sent = []
+        for row in snapshot.rows:
+            self._unaccepted.pop(row.id, None)
+        for message in self._unaccepted.values():
+            self._put(message)
+        self._emit(LinkUp(reconnects=self._ups))
+        self._ups += 1
+
+    def _put(self, message: SendUserMessage) -> None:
+        assert self._outbox is not None
+        self._outbox.put_nowait(self._codec.user_message(message))
+        self._sent.append(message.id)
+
+    def _track(self, event: object) -> None:
+        match event:
+            case UserAccepted(id=accepted):
+                self._unaccepted.pop(accepted, None)
+            case ServerFault(code=code) if code in REFUSES_MESSAGE:
+                # The error names no message; frames are handled in order, so it is about the first one not accepted.
+                refused = next((sent for sent in self._sent if sent in self._unaccepted), None)
+                if refused is not None:
+                    del self._unaccepted[refused]
+            case ConversationClosed():
+                self._over = True
+
+
+async def _write(socket: ClientConnection, outbox: asyncio.Queue[str]) -> None:
+    with contextlib.suppress(ConnectionClosed):  # the reader learns of it, too
+        while True:
+            await socket.send(await outbox.get())
+
+
+async def _shut(socket: ClientConnection) -> None:
+    """Close politely within the socket's own time-out; in any case the transport is gone afterwards."""
+    try:
+        await socket.close()
+    finally:
+        socket.transport.abort()
