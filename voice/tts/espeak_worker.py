@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,23 +116,19 @@ class Espeak:
             raise ValueError(f"no variant {variant!r} in this espeak-ng; try f1 to f5, m1 to m7 or none")
 
     def _languages(self) -> dict[str, str]:
-        """Every language name in lower case -> the name to choose its best voice by."""
+        """Every language name, in lower case -> the identifier of its best voice."""
         entries = self._lib.espeak_ListVoices(None)
         known: dict[str, tuple[int, str]] = {}
         index = 0
         while entries[index]:
-            raw, at, names = entries[index].contents.languages, 0, []
-            while (priority := raw[at][0]) != 0:
-                begin = at = at + 1
-                while raw[at] != b"\0":
-                    at += 1
-                names.append((priority, raw[begin:at].decode().lower()))
-                at += 1
-            for priority, name in names:
-                if name not in known or priority < known[name][0]:
-                    known[name] = (priority, names[0][1])
+            entry = entries[index].contents
+            identifier = entry.identifier.decode()
+            if not identifier.startswith("mb/"):  # needs MBROLA's own files
+                for priority, name in _names(entry.languages):
+                    if name not in known or priority < known[name][0]:
+                        known[name] = (priority, identifier)
             index += 1
-        return {name: voice for name, (_, voice) in known.items()}
+        return {name: identifier for name, (_, identifier) in known.items()}
 
     def __call__(self, request: Request, reply: Reply) -> None:
         """Speak; raises RuntimeError when espeak-ng refuses."""
@@ -157,6 +154,17 @@ class Espeak:
         if status != 0:
             raise RuntimeError(f"espeak-ng refused the clause (status {status})")
         clause.finish()
+
+
+def _names(raw: Any) -> Iterator[tuple[int, str]]:
+    """The (priority, language) pairs of a voice: each a byte and a name ended by NUL; a NUL byte ends the list."""
+    at = 0
+    while (priority := raw[at][0]) != 0:
+        begin = at = at + 1
+        while raw[at] != b"\0":
+            at += 1
+        yield priority, raw[begin:at].decode().lower()
+        at += 1
 
 
 class _Clause:
