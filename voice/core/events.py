@@ -469,6 +469,4 @@ class Ended:
     reason: str
 
 
-Output = (
-    Speak | StopVoice | Duck | SendUserMessage | MessageClosed | Caption | FloorChanged | Notice | Ended
-)
+Output = Speak | StopVoice | Duck | SendUserMessage | MessageClosed | Caption | FloorChanged | Notice | Ended

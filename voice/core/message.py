@@ -1,0 +1,46 @@
+"""One assistant message: what there is to say and how far it got."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from voice.core.events import Cause, MessageClosed, Widget
+from voice.core.script import Script
+
+
+@dataclass(slots=True)
+class Message:
+    """An assistant message from its first delta to its one report."""
+
+    id: str
+    turn_id: str
+    kind: str
+    can_interrupt: bool
+    script: Script
+    widgets: tuple[Widget, ...] = ()
+    started: bool = False
+    """A clause of it was given to the voice."""
+    synthesising: int | None = None
+    """Index of the clause the voice is at work on."""
+    heard: int = 0
+    """Characters of the source heard, as last shown."""
+    cut: Cause | None = None
+    t_start: float | None = None
+    """When its first sample left the loudspeaker."""
+    broken: set[int] = field(default_factory=set)
+    """Clauses that the voice could not speak."""
+
+    def report(self, heard: str, estimated: bool, cut: Cause | None, t_end: float) -> MessageClosed:
+        """The one report of this message."""
+        return MessageClosed(
+            id=self.id,
+            turn_id=self.turn_id,
+            kind=self.kind,
+            can_interrupt=self.can_interrupt,
+            source=self.script.source,
+            heard=heard,
+            cut=cut,
+            heard_is_estimate=estimated,
+            t_start=self.t_start,
+            t_end=t_end,
+        )

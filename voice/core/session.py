@@ -1,0 +1,440 @@
+"""The conversation: what comes from the server, the ears and the loudspeaker, and what follows from it.
+
+1. Text is spoken message by message, from its first speakable clause on.
+2. While it is spoken, the floor weighs what the ears report. Every cut, whatever its cause, goes through `_cut`:
+   the voice stops, the shell answers with the ledger of what was played, and `_stopped` computes what was heard.
+3. A cut for the user's voice is settled when the utterance ends. With words, each message gets its one report and
+   the user message carries it. Without, nothing was cut: the voice goes on with the clause it was in.
+4. Speech that comes while a message may not be interrupted is held, and sent once, when the floor is free.
+
+The session is pure: it is told the time, keeps no clock and does no I/O. The same inputs give the same outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from voice.core.events import (
+    BadFrame,
+    Cause,
+    ClauseFailed,
+    ClauseVoiced,
+    ConversationClosed,
+    DeviceLost,
+    Duck,
+    Ended,
+    FloorChanged,
+    HandoffRequested,
+    Ignored,
+    Input,
+    LinkDown,
+    MessageClosed,
+    MessageCompleted,
+    MessageDelta,
+    Notice,
+    Output,
+    Partial,
+    Played,
+    SendUserMessage,
+    ServerFault,
+    SettingsChanged,
+    Shutdown,
+    Snapshot,
+    SpeechPaused,
+    SpeechResumed,
+    SpeechStarted,
+    StopVoice,
+    Tick,
+    TurnEnded,
+    Typed,
+    UserAccepted,
+    UserCut,
+    Utterance,
+    VoiceStopped,
+)
+from voice.core.floor import Act, Decision, Floor, FloorRules, Playing
+from voice.core.pacing import Pacing
+from voice.core.speaking import Speaking, Stopped
+
+DEFAULT_MAX_LENGTH = 1500
+"""Unicode code points of a user message until the server states its own limit."""
+
+CLOSED_BY_SERVER = ("completed", "terminated")
+
+SETTLE_WITHIN = 90.0
+"""Seconds after which a cut is settled although its utterance never ended: longer than any utterance may last, so
+only ears that died come here."""
+
+PlayedScope = Literal["turn", "message"]
+"""What `played_content` covers: all that was heard of the cut turn, or of the cut message only."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRules:
+    """The settings of a session."""
+
+    pacing: Pacing = field(default_factory=Pacing)
+    floor: FloorRules = field(default_factory=FloorRules)
+    language: str = "en"
+    played_scope: CLOSED_BY_SERVER = ("completed", "terminated")
+
+
+SETTLE_WITHIN = 90.0
+"""Seconds after which a cut is settled although its utterance never ended: longer than any utterance may last, so
+only ears that died come here."""
+
+PlayedScope = "turn"
+
+
+@dataclass(slots=True)
+class _Cut:
+    """A cut under way: from the word to stop until it is settled."""
+
+    cause: Cause
+    utterance_id: str
+    take: Utterance | None = None
+    """What the user said, when it is known before the voice has stopped."""
+    stopped: Stopped | None = None
+    t: float = 0.0
+
+
+class Session:
+    """One conversation. `handle` takes an input and its time and returns what is to be done, in order."""
+
+    def __init__(self, rules: SessionRules, rate: int, new_id: Callable[[], str], new_trace: Callable[[], str]) -> None:
+        self.rules = rules
+        self.speaking = Speaking(rules.pacing, rate, rules.language)
+        self.floor = Floor(rules.floor)
+        self.max_message_length = DEFAULT_MAX_LENGTH
+        self._new_id, self._new_trace = new_id, new_trace
+        self._held: list[tuple[Utterance, float]] = []
+        self._cut_now: _Cut | None = None
+        self._heard_of_turn: tuple[str, list[str]] = ("", [])
+        """The turn spoken last, and what was heard of each of its closed messages."""
+        self._owed: str | None = None
+        """`played_content` of a cut made by hand, for the next user message."""
+        self._turn: str | None = None
+        self._turn_runs = False
+        self._resumed = False
+        self._closing: str | None = None
+        self._ended = False
+
+    # ------------------------------------------------------------------ the one entrance
+
+    def handle(self, event: Input, now: float) -> list[Output]:
+        """Take one input at time `now` (seconds of the injected clock)."""
+        if self._ended:
+            return []
+        out = self._take(event, now)
+        out += self._go_on(now)
+        for output in out:
+            if isinstance(output, MessageClosed):
+                self._note_heard(output)
+        return out
+
+    def _take(self, event: Input, now: float) -> list[Output]:
+        match event:
+            case MessageDelta():
+                if not self._stale(event.turn_id):
+                    self.speaking.delta(event)
+                return []
+            case MessageCompleted():
+                return self.speaking.completed(event, now)
+            case ClauseVoiced():
+                return self.speaking.voiced(event, now)
+            case ClauseFailed():
+                return self.speaking.failed(event, now)
+            case Played():
+                return self.speaking.played(event, now)
+            case VoiceStopped():
+                return self._stopped(event, now)
+            case SpeechStarted() | SpeechPaused() | SpeechResumed() | Partial() | Utterance():
+                return self._decide(self.floor.heard(event, now, self._playing()), event, now)
+            case Tick():
+                return []
+            case _:
+                return self._from_outside(event, now)
+
+    def _from_outside(self, event: Input, now: float) -> list[Output]:
+        match event:
+            case UserAccepted():
+                self._turn, self._turn_runs = event.turn_id, True
+                return []
+            case TurnEnded():
+                return self._turn_ended(event, now)
+            case Snapshot():
+                return self._snapshot(event, now)
+            case SettingsChanged():
+                self.max_message_length = event.max_message_length
+                return []
+            case ConversationClosed():
+                self._closing = "terminated" if event.terminated else "completed"
+                return []
+            case LinkDown(reason=reason, fatal=fatal):
+                self._closing = reason if fatal else self._closing
+                self._turn_runs, self._resumed = False, True
+                return [Notice("link.fatal" if fatal else "link.down", reason)]
+            case ServerFault():
+                return [Notice(f"server.{event.code}", event.message)]
+            case BadFrame(reason=reason):
+                return [Notice("frame.bad", reason)]
+            case Ignored(type=name):
+                return [Notice("frame.ignored", f"unknown frame type {name!r}")]
+            case HandoffRequested(reason=reason):
+                return [Notice("handoff", reason)]
+            case DeviceLost(reason=reason):
+                return [Notice("device.lost", reason), *self._cut("device", "", now)]
+            case UserCut(cause=cause):
+                return self._cut(cause, "", now) if self._playing().can_interrupt else []
+            case Typed(text=text):
+                return self._typed(Utterance("", text, now, now), now)
+            case Shutdown():
+                self._closing = "shutdown"
+                return self._cut("shutdown", "", now)
+        return []
+
+    def _go_on(self, now: float) -> list[Output]:
+        """What time and the state as it is now bring: resume, release, the next message, the end."""
+        out = self._decide(self.floor.tick(now), None, now)
+        if (cut := self._cut_now) is not None:
+            overdue = cut.stopped is not None and now - cut.t > SETTLE_WITHIN
+            return [*out, *(self._settle_without_words(cut.utterance_id) if overdue else [])]
+        out += self._release(now)
+        if self.speaking.current is None and self._may_start(now):
+            out += self.speaking.start_next(now)
+            if self.speaking.current is not None:
+                out += self._decide(self.floor.started_speaking(self._playing()), None, now)
+        else:
+            out += self.speaking.feed(now)
+        if self._closing is not None and self.speaking.idle and not self._held and not self._more_to_come():
+            self._ended = True
+            out += [*self.speaking.close_all("shutdown", now), Ended(self._closing)]
+        return out
+
+    def _more_to_come(self) -> bool:
+        """The server said that the conversation is over, and its last turn has not ended yet."""
+        return self._turn_runs and self._closing in CLOSED_BY_SERVER
+
+    # ------------------------------------------------------------------ the floor
+
+    def _playing(self) -> Playing:
+        message = self.speaking.current
+        return Playing(message is not None and message.started, message is None or message.can_interrupt)
+
+    def _may_start(self, now: float) -> bool:
+        return self.speaking.gap_over(now) and not self.floor.holds(now)
+
+    def _decide(self, decisions: list[Decision], evidence: Input | None, now: float) -> list[Output]:
+        out: list[Output] = []
+        for decision in decisions:
+            out.append(FloorChanged(decision.act.value, decision.utterance_id, decision.reason))
+            match decision.act:
+                case Act.DUCK:
+                    out.append(Duck(down=True))
+                case Act.RESUME:
+                    out.append(Duck(down=False))
+                case Act.CUT:
+                    out += self._cut(decision.cause, decision.utterance_id, now)
+                case Act.TAKE if isinstance(evidence, Utterance):
+                    out += self._user_said(evidence, now)
+                case Act.HOLD if isinstance(evidence, Utterance):
+                    out += self._hold(evidence, now)
+                case Act.IGNORE:
+                    out += self._settle_without_words(decision.utterance_id)
+        return out
+
+    def _hold(self, utterance: Utterance, now: float) -> list[Output]:
+        message = self.speaking.current
+        if message is not None and self.rules.pacing.rule(message.kind).early_speech == "ignore":
+            return [FloorChanged("ignore", utterance.utterance_id, f"pacing of {message.kind}")]
+        self._held.append((utterance, now))
+        return []
+
+    def _release(self, now: float) -> list[Output]:
+        """Send what was held, once, when nothing is spoken that may not be interrupted."""
+        waiting = self.speaking.next()
+        if not self._held or self.floor.user_speaks or self.speaking.current is not None:
+            return []
+        if waiting is not None and not waiting.can_interrupt:
+            return []
+        held, self._held = self._held, []
+        whole = Utterance(
+            held[0][0].utterance_id,
+            " ".join(utterance.text.strip() for utterance, _ in held),
+            held[0][0].onset,
+            held[-1][0].end,
+        )
+        released = FloorChanged("release", whole.utterance_id, "the floor is free")
+        return [released, *self._send(whole, now, held=now - held[0][1])]
+
+    # ------------------------------------------------------------------ cuts
+
+    def _cut(self, cause: Cause, utterance_id: str, now: float) -> list[Output]:
+        """The one way to stop the voice, whatever the cause."""
+        if self._cut_now is not None:  # the voice has stopped, or is about to
+            if cause != "shutdown":
+                return []
+            self._cut_now.cause = cause
+            return self._settle(now) if self._cut_now.stopped is not None else []
+        if self.speaking.current is None and cause not in ("shutdown", "device"):
+            return self.speaking.drop_waiting(cause, now) if cause == "server" else []
+        self._cut_now = _Cut(cause, utterance_id, t=now)
+        return [StopVoice(cause)]
+
+    def _stopped(self, event: VoiceStopped, now: float) -> list[Output]:
+        """The voice has stopped: what was heard is known, and stays as it is."""
+        cut = self._cut_now
+        if cut is None:
+            return []
+        by_user = cut.cause in ("voice", "stop_phrase")
+        cut.stopped = self.speaking.stopped(event, now, full_level=by_user, device_lost=cut.cause == "device")
+        if by_user and cut.take is None:
+            return [Duck(down=False)]  # until the utterance ends
+        return [Duck(down=False), *self._settle(now)]
+
+    def _settle(self, now: float) -> list[Output]:
+        """Give each message that the cut ends its one report, and send what the user said with it."""
+        cut, self._cut_now = self._cut_now, None
+        assert cut is not None
+        assert cut.stopped is not None
+        if cut.cause == "device":
+            self.speaking.rewind(cut.stopped)
+            return []
+        if cut.take is not None:
+            return self._send(cut.take, now, cut=cut)
+        out = self._close(cut, now)
+        if cut.cause in ("key", "touch"):
+            self._owed = self._played_content(out)
+        return out
+
+    def _settle_without_words(self, utterance_id: str) -> list[Output]:
+        """The utterance that cut the voice had no words after all: nothing was cut, the voice goes on."""
+        cut = self._cut_now
+        if cut is None or cut.stopped is None or cut.utterance_id != utterance_id:
+            return []
+        self._cut_now = None
+        self.speaking.rewind(cut.stopped)
+        return [FloorChanged("resume", utterance_id, "no words after the cut")]
+
+    def _close(self, cut: _Cut, now: float) -> list[Output]:
+        assert cut.stopped is not None
+        message = cut.stopped.message
+        if message is not None and not (cut.stopped.finished and not self.speaking.queue):
+            self.speaking.dead_turns.remember(message.turn_id, cut.cause)
+        return self.speaking.finish(cut.stopped, cut.cause, cut.t if message is not None else now)
+
+    def _note_heard(self, closed: MessageClosed) -> None:
+        turn, texts = self._heard_of_turn
+        self._heard_of_turn = (closed.turn_id, [*(texts if turn == closed.turn_id else []), closed.heard])
+
+    def _played_content(self, closing: list[Output]) -> str:
+        """What was heard of the cut turn (or message), joined as it is displayed."""
+        closed = [output for output in closing if isinstance(output, MessageClosed)]
+        turn, before = self._heard_of_turn
+        if self.rules.played_scope == "message" or (closed and closed[0].turn_id != turn):
+            before = []
+        texts = [*before, *(output.heard for output in closed)]
+        joined = ""
+        for text in (text for text in texts if text):
+            blank = joined and not joined[-1].isspace() and not text[0].isspace()
+            joined += (" " if blank else "") + text
+        return joined
+
+    # ------------------------------------------------------------------ to the server
+
+    def _user_said(self, utterance: Utterance, now: float) -> list[Output]:
+        if self._held:  # the user went on after what is held: one message
+            self._held.append((utterance, now))
+            return []
+        out: list[Output] = []
+        if self._cut_now is None and self._playing().speaking:
+            out = self._cut("voice", utterance.utterance_id, now)
+        cut = self._cut_now
+        if cut is None:
+            return self._send(utterance, now)
+        cut.take = utterance
+        return self._settle(now) if cut.stopped is not None else out
+
+    def _typed(self, typed: Utterance, now: float) -> list[Output]:
+        playing = self._playing()
+        if playing.speaking and not playing.can_interrupt:
+            return self._hold(typed, now)
+        out = self._cut("key", "", now) if playing.speaking else []
+        return [*out, *self._user_said(typed, now)]
+
+    def _send(self, said: Utterance, now: float, *, cut: _Cut | None = None, held: float = 0.0) -> list[Output]:
+        """One user message, with the reports of what it cut before it."""
+        content = said.text.strip()
+        if not content:
+            return []
+        interrupted, played = self._owed is not None, self._owed
+        self._owed = None
+        if cut is not None:
+            out = self._close(cut, now)
+            sounded = cut.stopped is not None and cut.stopped.message is not None and cut.stopped.message.t_start
+        else:
+            out = self.speaking.drop_waiting("voice", now)
+            sounded = None
+        if any(isinstance(output, MessageClosed) and output.cut for output in out):
+            content_played = self._played_content(out)
+            if content_played or sounded is not None:  # else nothing audible was cut off
+                interrupted, played = True, content_played
+        if self._turn is not None:
+            self.speaking.dead_turns.remember(self._turn, "voice")
+        if self._closing in CLOSED_BY_SERVER:
+            return [*out, Notice("conversation.closed", "the conversation is over: what was said is not sent")]
+        if len(content) > self.max_message_length:
+            content = shorten(content, self.max_message_length)
+            out.append(Notice("message.shortened", f"a user message was cut to {len(content)} characters"))
+        message = SendUserMessage(
+            self._new_id(), content, interrupted, played, self._new_trace(), said.utterance_id, held
+        )
+        return [*out, message]
+
+    # ------------------------------------------------------------------ from the server
+
+    def _stale(self, turn_id: str) -> bool:
+        """Whether the beginning of this turn may have been missed while the link was down."""
+        return self._resumed and not (self._turn_runs and turn_id == self._turn)
+
+    def _turn_ended(self, event: TurnEnded, now: float) -> list[Output]:
+        turn = event.turn_id or self._turn
+        if turn is None:
+            return []
+        self._turn_runs = self._turn_runs and turn != self._turn
+        out: list[Output] = []
+        if event.outcome == "failed":
+            out.append(Notice("turn.failed", f"the server failed a turn ({event.code or 'no code'})"))
+        if event.outcome == "interrupted" and turn not in self.speaking.dead_turns:
+            self.speaking.dead_turns.remember(turn, "server")
+            out += self.speaking.drop_waiting("server", now, turn)
+            current = self.speaking.current
+            if current is not None and current.turn_id == turn:
+                out += self._cut("server", "", now)
+        return [*out, *self.speaking.end_turn(turn, now)]
+
+    def _snapshot(self, event: Snapshot, now: float) -> list[Output]:
+        self.max_message_length = event.max_message_length
+        if event.terminated or event.completed:
+            self._closing = "terminated" if event.terminated else "completed"
+        rows = event.rows
+        self._resumed = self._resumed or event.resumed
+        if event.resumed:  # only what came after the user's last words can still be owed to the ear
+            last_user = max((i for i, row in enumerate(rows) if row.role == "user"), default=-1)
+            rows = rows[last_user + 1 :]
+        out: list[Output] = []
+        for row in rows:
+            if row.role == "assistant":
+                out += self.speaking.completed(
+                    MessageCompleted(row.id, row.turn_id, row.kind, None, row.text, row.widgets), now
+                )
+        return out
+
+
+def shorten(text: str, limit: int) -> str:
+    """The longest beginning of `text` of at most `limit` code points, ending at a word's end where there is one."""
+    cut = text[:limit]
+    gap = cut.rfind(" ")
+    return cut[:gap].rstrip() if gap > 0 and not text[limit : limit + 1].isspace() else cut
