@@ -23,6 +23,10 @@ LONGEST = 90.0
 """Seconds of an utterance that are kept: the longest that the endpointer lets through (60) and a margin."""
 
 
+_PIECE = RATE
+"""Samples (one second) that the child takes between two signs of life."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """To the child: append `pcm`, which begins at sample `offset` of utterance number `utterance`, and answer."""
@@ -72,9 +76,12 @@ def serve(engine: Engine) -> Servant:
         if question.offset != held:
             reply(Lacks(held))
             return
-        if len(question.pcm):
-            engine.feed(question.pcm)
-            held += len(question.pcm)
+        for start in range(0, len(question.pcm), _PIECE):
+            piece = question.pcm[start : start + _PIECE]
+            engine.feed(piece)
+            held += len(piece)
+            if not reply(None):  # a sign of life: a new child may have a minute of audio to catch up with
+                return
         reply(engine.finish() if question.final else engine.partial())
 
     return servant
