@@ -10,8 +10,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -41,11 +43,13 @@ there is punctuation to explain them."""
 _FRAME = 0.005
 """Seconds of one frame of the envelope."""
 
-_PAUSES_AFTER = re.compile(r"(?:[,;:.!?…。，、！？；：]|[\s][-–—]+)[\"'”’»)\]]*$")
+_PAUSES_AFTER = re.compile(r"(?:[,;:.!?…。，、！？；：]|^[-–—]+)[\"'”’»)\]]*$")
 _MISSED_PAUSE = 0.5
 """Cost of punctuation without a pause; the unit is that of a drift of one standard deviation, squared."""
 _UNEXPLAINED = 40.0
 """Cost per second of a silence that no punctuation explains, beyond `SHORTEST_PAUSE`."""
+_ANCHOR_VARIANCE = 1e-4
+"""Seconds squared: how far the edge of a silence itself may be from the edge of the word, 10 ms."""
 _MOST_SILENCES = 40
 """The longest silences are enough: a clause has 300 characters, so hardly this many commas."""
 
@@ -58,6 +62,16 @@ class _Stretch:
     high: int
     first: int
     last: int
+
+
+class _Node(NamedTuple):
+    """Gap number `order` (before word `word`) falls on silence `number`, which lasts from `stop` to `resume`."""
+
+    order: int
+    word: int
+    number: int
+    stop: int
+    resume: int
 
 
 def estimate_marks(text: str, pcm: npt.NDArray[np.float32], rate: int, margin: float = MARGIN) -> list[WordMark]:
@@ -73,7 +87,7 @@ def estimate_marks(text: str, pcm: npt.NDArray[np.float32], rate: int, margin: f
     if not lengths.any():
         lengths[:] = 1.0
     begin, end = int(audible[0]), int(audible[-1]) + 1
-    gaps = [i + 1 for i, (_, stop) in enumerate(words[:-1]) if _PAUSES_AFTER.search(text, 0, stop)]
+    gaps = [i + 1 for i, (start, stop) in enumerate(words[:-1]) if _PAUSES_AFTER.search(text[start:stop])]
     lengths[[gap - 1 for gap in gaps] + [-1]] += FINAL_SECONDS
     stretches = _anchored(lengths, gaps, _silences(audible, rate), begin, end, rate)
     marks: list[WordMark] = []
@@ -106,29 +120,35 @@ def _anchored(
 ) -> list[_Stretch]:
     """The likeliest way to explain the silences by pauses at `gaps`: dynamic programming over (gap, silence)."""
     spent = np.concatenate(([0.0], np.cumsum(lengths)))
-    pauses = sum(b - a for a, b in silences[: len(gaps)]) if gaps else 0
+    pauses = sum(stop - start for start, stop in silences[: len(gaps)])
     pace = max(end - begin - pauses, 1) / rate / spent[-1]  # seconds per second at 175 words per minute
-    nodes = [(0, -1, begin, begin)]  # (first word, silence, where speech stops, where it goes on)
-    nodes += [(gap, s, *silence) for gap in gaps for s, silence in enumerate(silences)]
-    nodes.append((len(lengths), len(silences), end, end))
-    best: list[tuple[float, int]] = [(0.0, -1)]
-    for word, silence, stop, _ in nodes[1:]:
-        candidates = []
-        for index, (from_word, from_silence, _, resume) in enumerate(nodes[: len(best)]):
-            if from_word >= word or from_silence >= silence:
-                continue
-            expected = pace * (spent[word] - spent[from_word])
-            deviation = ((stop - resume) / rate - expected) ** 2 / (DRIFT**2 * pace * expected + 1e-4)
-            missed = _MISSED_PAUSE * sum(from_word < gap < word for gap in gaps)
-            unexplained = sum((b - a) / rate - SHORTEST_PAUSE for a, b in silences[from_silence + 1 : silence])
-            candidates.append((best[index][0] + deviation + missed + _UNEXPLAINED * unexplained, index))
-        best.append(min(candidates, default=(float("inf"), 0)))
-    path, at = [], len(nodes) - 1
-    while at >= 0:
-        path.append(nodes[at])
-        at = best[at][1]
+    # A node is a place in the text that falls on a place in the audio: the start, a gap on a silence, the end.
+    nodes = [_Node(0, 0, 0, begin, begin)]
+    nodes += [
+        _Node(order, gap, number, *silence)
+        for order, gap in enumerate(gaps, 1)
+        for number, silence in enumerate(silences, 1)
+    ]
+    nodes.append(_Node(len(gaps) + 1, len(lengths), len(silences) + 1, end, end))
+    table = np.array(nodes)
+    unexplained = np.cumsum([0.0, 0.0] + [(stop - start) / rate - SHORTEST_PAUSE for start, stop in silences])
+    cost, parent = np.zeros(len(nodes)), np.zeros(len(nodes), int)
+    for index, node in enumerate(nodes[1:], 1):
+        order, word, number, _, resume = table[:index].T
+        expected = pace * (spent[node.word] - spent[word])
+        deviation = ((node.stop - resume) / rate - expected) ** 2 / (DRIFT**2 * pace * expected + _ANCHOR_VARIANCE)
+        missed = _MISSED_PAUSE * (node.order - order - 1)
+        unclear = _UNEXPLAINED * (unexplained[node.number] - unexplained[number + 1])
+        total = np.where(
+            (order < node.order) & (number < node.number), cost[:index] + deviation + missed + unclear, np.inf
+        )
+        parent[index] = int(np.argmin(total))
+        cost[index] = total[parent[index]]
+    path = [nodes[-1]]
+    while path[-1].order > 0:
+        path.append(nodes[parent[nodes.index(path[-1])]])
     path.reverse()
-    return [_Stretch(a[0], b[0], a[3], b[2]) for a, b in zip(path, path[1:], strict=False)]
+    return [_Stretch(a.word, b.word, a.resume, b.stop) for a, b in itertools.pairwise(path)]
 
 
 def _spread(

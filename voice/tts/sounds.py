@@ -12,11 +12,12 @@ import unicodedata
 VOWEL, SIBILANT, STOP, SONORANT, BREATH = "V", "S", "P", "N", "F"
 """Vowels; hissing sounds (s, sh, ch, j, z); stops (p, t, k, b, d, g); m, n, l, r, w; quiet ones (f, v, th, h)."""
 
-_ONES = (
+_ONES = re.findall(
+    r"\w+",
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-).split()
-_TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
+    "seventeen eighteen nineteen",
+)
+_TENS = re.findall(r"\w+", "zero ten twenty thirty forty fifty sixty seventy eighty ninety")
 _SIGNS = {"%": "percent", "&": "and", "@": "at", "+": "plus", "=": "equals", "°": "degrees", "#": "hash", "/": "slash"}
 _MONEY = {"$": "dollars", "€": "euros", "£": "pounds", "¥": "yen"}
 _DIGIT_BY_DIGIT = 7
