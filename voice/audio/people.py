@@ -62,7 +62,9 @@ def _band(rng: np.random.Generator, count: int, centre: float, width: float, rat
     spectrum = np.fft.rfft(rng.standard_normal(count))
     hz = np.fft.rfftfreq(count, 1 / rate)
     noise = np.fft.irfft(spectrum * np.exp(-0.5 * ((hz - centre) / (width / 2)) ** 2), count)
-    return (noise / max(np.sqrt(np.mean(noise**2)), 1e-12)).astype(np.float32)
+    noise /= max(np.sqrt(np.mean(noise**2)), 1e-12)
+    sound: Pcm = noise.astype(np.float32)
+    return sound
 
 
 @dataclass(slots=True)

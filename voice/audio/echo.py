@@ -1,0 +1,66 @@
+"""Echo cancellers: the microphone without the loudspeaker's own voice.
+
+One canceller gives two signals, because two listeners want different things. The *gate* decides whether somebody
+speaks at all: no echo may be left in it, even if that costs some of the user's words. The *speech* is what the
+recogniser reads: the user's words must be whole, even if a little echo is left. WebRTC's AEC3 is strong and fast to
+learn (espeak in the virtual kiosk: 22 dB within the first second, 33 dB after three) but takes words out of double
+talk; a linear filter keeps the words but needs seconds to learn. A canceller that runs both gives the better of each
+to its listener.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import pywebrtc_audio
+
+from voice.audio.base import BLOCK, RATE, Pcm
+
+
+class EchoCanceller(Protocol):
+    """Takes the echo out of microphone blocks of `BLOCK` samples at `RATE`; called from one thread."""
+
+    delay: int
+    """Samples by which both outputs lag behind the microphone."""
+
+    def process(self, mic: Pcm, far: Pcm) -> tuple[Pcm, Pcm]:
+        """(gate, speech) for one block of the microphone and what was played meanwhile, each of shape (BLOCK,)."""
+        ...
+
+    def path_changed(self) -> None:
+        """Samples were lost or the device is another: what was learnt about the way of the echo may be wrong."""
+        ...
+
+
+class NoCanceller:
+    """For headphones, and to measure what the others are worth."""
+
+    delay = 0
+
+    def process(self, mic: Pcm, far: Pcm) -> tuple[Pcm, Pcm]:
+        """The microphone as it is."""
+        return mic, mic
+
+    def path_changed(self) -> None:
+        """Nothing was learnt."""
+
+
+class WebRtcCanceller:
+    """WebRTC's AEC3 for both outputs."""
+
+    delay = 128
+    """Samples (8 ms), measured: a burst comes out 128 samples late."""
+
+    def __init__(self) -> None:
+        self._aec = pywebrtc_audio.EchoCanceller(sample_rate=RATE, num_channels=1, stream_delay_ms=0)
+
+    def process(self, mic: Pcm, far: Pcm) -> tuple[Pcm, Pcm]:
+        """The same signal twice."""
+        if mic.size != BLOCK or far.size != BLOCK:
+            raise ValueError(f"blocks of {BLOCK} samples are wanted, not {mic.size} and {far.size}")
+        out = np.asarray(self._aec.process(mic, far), np.float32)
+        return out, out
+
+    def path_changed(self) -> None:
+        """Nothing to do: AEC3 finds the new way within a second, sooner than from nothing."""
