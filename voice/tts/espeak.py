@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any, cast
 
 import numpy as np
 
@@ -70,7 +69,7 @@ class EspeakVoice:
         request = Request(text, self._rate, words_per_minute(self._wpm, rate))
         async with self._turn:
             try:
-                async with aclosing(cast("AsyncGenerator[Any, None]", self._worker.request(request))) as parts:
+                async with aclosing(self._worker.request(request)) as parts:
                     async for part in parts:
                         yield _voiced(part)
             except WorkerError as error:

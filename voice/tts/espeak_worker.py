@@ -7,7 +7,6 @@ clause; its audio leaves in pieces while the rest is synthesised.
 from __future__ import annotations
 
 import ctypes
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 import soxr
 
 from voice.core.events import WordMark
+from voice.tts.clean import clean
 from voice.tts.marks import AUDIBLE, MarkTrack, WordEvent
 from voice.worker import Reply, Servant
 
@@ -74,25 +74,6 @@ Part = tuple[bytes, tuple[WordMark, ...], bool]
 """float32 samples, marks in samples at the asked rate, true on the last part."""
 
 
-def speakable(text: str) -> str:
-    """`text`, character for character, with a space for what must not reach the engine.
-
-    Control characters (NUL would end the text, U+0001 starts an espeak command), halves of surrogate pairs, private
-    and unassigned characters (espeak uses some as commands), and pictographs (it would say their names).
-    """
-    return "".join(" " if _mute(c) else c for c in text)
-
-
-def _mute(character: str) -> bool:
-    if unicodedata.category(character) in ("Cc", "Cs", "Co", "Cn"):
-        return True
-    return (
-        "\U0001f000" <= character <= "\U0001faff"  # emoji
-        or "\u2600" <= character <= "\u27bf"  # symbols and dingbats that are shown as emoji
-        or character in "\u20e3\ufe0e\ufe0f"  # keycap and presentation selectors
-    )
-
-
 class Espeak:
     """The servant: speaks one `Request` after the other."""
 
@@ -145,7 +126,7 @@ class Espeak:
 
         callback = _Callback(on_audio)
         self._lib.espeak_SetSynthCallback(callback)
-        text = speakable(request.text).encode()
+        text = clean(request.text).encode()
         status = self._lib.espeak_Synth(text, len(text) + 1, 0, _POSITION_CHARACTER, 0, _UTF8 | _END_PAUSE, None, None)
         if failure:
             raise failure[0]

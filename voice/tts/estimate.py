@@ -88,7 +88,10 @@ def estimate_marks(text: str, pcm: npt.NDArray[np.float32], rate: int, margin: f
         lengths[:] = 1.0
     begin, end = int(audible[0]), int(audible[-1]) + 1
     gaps = [i + 1 for i, (start, stop) in enumerate(words[:-1]) if _PAUSES_AFTER.search(text[start:stop])]
-    lengths[[gap - 1 for gap in gaps] + [-1]] += FINAL_SECONDS
+    for gap in [*gaps, len(words)]:
+        spoken = np.flatnonzero(lengths[:gap])
+        if spoken.size:
+            lengths[spoken[-1]] += FINAL_SECONDS
     stretches = _anchored(lengths, gaps, _silences(audible, rate), begin, end, rate)
     marks: list[WordMark] = []
     for stretch in stretches:
@@ -169,10 +172,9 @@ def _spread(
     lasts = np.ceil(stretch.first + pace * (before + late)).astype(int)
     lasts = np.minimum(np.maximum.accumulate(lasts), stretch.last)
     lasts[-1] = stretch.last
-    for index in range(len(own) - 2, -1, -1):
-        if own[index] == 0 and not own[: index + 1].any():
-            lasts[index] = lasts[index + 1]
     firsts = np.concatenate(([stretch.first], lasts[:-1]))
+    spoken = int(np.flatnonzero(own)[0])
+    lasts[:spoken] = lasts[spoken]
     return [
         WordMark(*word, int(min(first, last)), int(last))
         for word, first, last in zip(words[stretch.low : stretch.high], firsts, lasts, strict=True)

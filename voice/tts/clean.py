@@ -1,0 +1,24 @@
+"""What must not reach an engine."""
+
+from __future__ import annotations
+
+import unicodedata
+
+
+def clean(text: str) -> str:
+    """`text`, character for character, with a space for what must not reach an engine.
+
+    Control characters (NUL would end the text, U+0001 starts an espeak command), halves of surrogate pairs, private
+    and unassigned characters (espeak uses some as commands), and pictographs (it would say their names).
+    """
+    return "".join(" " if _mute(c) else c for c in text)
+
+
+def _mute(character: str) -> bool:
+    if unicodedata.category(character) in ("Cc", "Cs", "Co", "Cn"):
+        return True
+    return (
+        "\U0001f000" <= character <= "\U0001faff"  # emoji
+        or "\u2600" <= character <= "\u27bf"  # symbols and dingbats that are shown as emoji
+        or character in "\u20e3\ufe0e\ufe0f"  # keycap and presentation selectors
+    )
