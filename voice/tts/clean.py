@@ -1,8 +1,23 @@
-"""What must not reach an engine."""
+"""What must not reach an engine, and what must not come back from one."""
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from voice.tts.base import VoiceError
+
+
+@contextmanager
+def text_kept_out() -> Iterator[None]:
+    """Reduces an unforeseen exception to its type: its message might quote the text, and errors are logged."""
+    try:
+        yield
+    except VoiceError:
+        raise
+    except Exception as error:
+        raise VoiceError(f"{type(error).__name__} in the worker process") from None
 
 
 def clean(text: str) -> str:

@@ -15,7 +15,8 @@ import numpy as np
 import soxr
 
 from voice.core.events import WordMark
-from voice.tts.clean import clean
+from voice.tts.base import VoiceError
+from voice.tts.clean import clean, text_kept_out
 from voice.tts.marks import AUDIBLE, MarkTrack, WordEvent
 from voice.worker import Reply, Servant
 
@@ -81,7 +82,7 @@ class Espeak:
         self._lib, data = _load()
         self._rate = self._lib.espeak_Initialize(_SYNCHRONOUS, _BUFFER_MS, data, _DONT_EXIT)
         if self._rate <= 0:
-            raise RuntimeError("espeak-ng does not start; reinstall the package espeakng-loader")
+            raise VoiceError("espeak-ng does not start; reinstall the package espeakng-loader")
         self._choose(language, variant)
         if pitch is not None:
             self._lib.espeak_SetParameter(_PITCH, min(max(pitch, 0), 100), 0)
@@ -91,10 +92,10 @@ class Espeak:
         known = self._languages()
         if wanted not in known:
             close = ", ".join(sorted(k for k in known if k[:2] == wanted[:2])) or "en-us, de, fr-fr, es, cmn, ja, ko"
-            raise ValueError(f"no language {language!r} in this espeak-ng; close to it or common: {close}")
+            raise VoiceError(f"no language {language!r} in this espeak-ng; close to it or common: {close}")
         name = known[wanted] + (f"+{variant}" if variant else "")
         if self._lib.espeak_SetVoiceByName(name.encode()) != 0:
-            raise ValueError(f"no variant {variant!r} in this espeak-ng; try f1 to f5, m1 to m7 or none")
+            raise VoiceError(f"no variant {variant!r} in this espeak-ng; try f1 to f5, m1 to m7 or none")
 
     def _languages(self) -> dict[str, str]:
         """Every language name, in lower case -> the identifier of its best voice."""
@@ -112,7 +113,11 @@ class Espeak:
         return {name: identifier for name, (_, identifier) in known.items()}
 
     def __call__(self, request: Request, reply: Reply) -> None:
-        """Speak; raises RuntimeError when espeak-ng refuses."""
+        """Speak; raises VoiceError when espeak-ng refuses."""
+        with text_kept_out():
+            self._speak(request, reply)
+
+    def _speak(self, request: Request, reply: Reply) -> None:
         self._lib.espeak_SetParameter(_RATE, request.wpm, 0)
         clause = _Clause(request, self._rate, reply)
         failure: list[BaseException] = []
@@ -133,7 +138,7 @@ class Espeak:
         if clause.cancelled:
             return
         if status != 0:
-            raise RuntimeError(f"espeak-ng refused the clause (status {status})")
+            raise VoiceError(f"espeak-ng refused the clause (status {status})")
         clause.finish()
 
 
@@ -213,7 +218,7 @@ def _load() -> tuple[Any, bytes]:
         lib = ctypes.CDLL(espeakng_loader.get_library_path())
         data = str(espeakng_loader.get_data_path()).encode()
     except (ImportError, OSError) as error:
-        raise RuntimeError(f"the espeak-ng library cannot be loaded ({error}); install espeakng-loader") from error
+        raise VoiceError(f"the espeak-ng library cannot be loaded ({error}); install espeakng-loader") from error
     lib.espeak_Initialize.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_int)
     lib.espeak_SetVoiceByName.argtypes = (ctypes.c_char_p,)
     lib.espeak_SetParameter.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int)
@@ -235,5 +240,5 @@ def _load() -> tuple[Any, bytes]:
 
 
 def make_espeak(language: str, variant: str, pitch: int | None) -> Servant:
-    """The servant of a worker process. Raises ValueError (language, variant) or RuntimeError (library)."""
+    """The servant of a worker process. Raises VoiceError (language, variant, library)."""
     return Espeak(language, variant, pitch)

@@ -16,7 +16,8 @@ import numpy.typing as npt
 import soxr
 
 from voice.core.events import WordMark
-from voice.tts.clean import clean
+from voice.tts.base import VoiceError
+from voice.tts.clean import clean, text_kept_out
 from voice.tts.estimate import estimate_marks
 from voice.tts.marks import AUDIBLE
 from voice.worker import Reply, Servant
@@ -59,10 +60,14 @@ class SystemVoices:
             if wanted.lower() in f"{identifier} {name}".lower():
                 return identifier
         known = ", ".join(identifier for identifier, _ in voices[:_LISTED])
-        raise ValueError(f"no system voice {wanted!r} among {len(voices)}; some of them: {known}")
+        raise VoiceError(f"no system voice {wanted!r} among {len(voices)}; some of them: {known}")
 
     def __call__(self, request: Request, reply: Reply) -> None:
-        """Speak; raises RuntimeError when the system's voice makes no file."""
+        """Speak; raises VoiceError when the system's voice makes no file."""
+        with text_kept_out():
+            self._speak(request, reply)
+
+    def _speak(self, request: Request, reply: Reply) -> None:
         text = clean(request.text).translate(_MARKUP)
         pcm = np.zeros(0, np.float32)
         if any(c.isalnum() for c in text):  # some drivers wait for ever for the end of nothing
@@ -78,7 +83,7 @@ class SystemVoices:
             self._engine.save_to_file(text, str(self._file))
             self._engine.runAndWait()
             if not self._file.exists():
-                raise RuntimeError("the system's voice made no audio; try another voice, or engine espeak")
+                raise VoiceError("the system's voice made no audio; try another voice, or engine espeak")
             raw, rate = _read(self._file)
         finally:
             self._file.unlink(missing_ok=True)
@@ -93,9 +98,9 @@ def _read(file: Path) -> tuple[npt.NDArray[np.float32], int]:
             channels, width, rate = audio.getnchannels(), audio.getsampwidth(), audio.getframerate()
             data = audio.readframes(audio.getnframes())
     except (wave.Error, EOFError) as error:
-        raise RuntimeError(f"the system's voice wrote a file that is no WAV ({error}); use engine espeak") from error
+        raise VoiceError(f"the system's voice wrote a file that is no WAV ({error}); use engine espeak") from error
     if width != 2:
-        raise RuntimeError(f"the system's voice wrote {8 * width}-bit samples, not 16-bit ones; use engine espeak")
+        raise VoiceError(f"the system's voice wrote {8 * width}-bit samples, not 16-bit ones; use engine espeak")
     samples = np.frombuffer(data, "<i2").astype(np.float32) / np.float32(32768)
     return samples.reshape(-1, channels).mean(axis=1), rate
 
@@ -106,12 +111,12 @@ def _engine() -> Any:
 
         return pyttsx3.init()
     except Exception as error:  # each platform's driver fails in its own way
-        raise RuntimeError(
+        raise VoiceError(
             f"the system has no voice for pyttsx3 ({type(error).__name__}); on Debian install espeak-ng"
         ) from error
 
 
 def make_system_voices(folder: str, voice: str | None) -> Servant:
-    """The servant of a worker process. Raises ValueError (voice) or RuntimeError (no engine)."""
+    """The servant of a worker process. Raises VoiceError (voice, engine)."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # pyttsx3 prints a line a clause to standard output
     return SystemVoices(folder, voice)

@@ -52,7 +52,7 @@ def sounds(word: str) -> str:
 
 
 def _of_piece(piece: str) -> str:
-    if piece[0].isdigit():
+    if piece[0].isdecimal():
         return "".join(_of_letters(word) for word in number(piece))
     if (sign := _SIGNS.get(piece) or _MONEY.get(piece)) is not None:
         return _of_letters(sign)
