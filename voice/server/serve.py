@@ -1,0 +1,246 @@
+"""The local conversation server: sockets on 127.0.0.1, conversations in memory, every rule elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import http
+import logging
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import ValidationError
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
+
+from voice.core.events import Ping
+from voice.server import infermedica as frames
+from voice.server.engine import Engine
+from voice.server.flow import Flow
+from voice.server.inputs import ConversationInput, SettingsInput, as_plain, details
+from voice.server.rules import ServerRules
+from voice.server.session import Event, HostedConversation
+from voice.wire.spellings import assumed, read
+
+HOST = "127.0.0.1"
+
+_SILENT = logging.Logger("voice.server.socket", logging.CRITICAL + 1)
+"""The library logs headers and frames at debug level: tokens and health data. It gets no logger."""
+
+_POLICY_VIOLATION = 1008
+"""The documented close code of a failed authentication."""
+
+
+class _Peer:
+    """One connection: frames wait in a queue, a task writes them, another asks for signs of life."""
+
+    def __init__(self, socket: ServerConnection, rules: ServerRules) -> None:
+        self._socket, self._rules = socket, rules
+        self._queue: asyncio.Queue[str] = asyncio.Queue(rules.most_queued)
+        self._unanswered = 0
+
+    def put(self, event: Event) -> None:
+        self.put_frame(frames.frame_of(event))
+
+    def put_frame(self, frame: str) -> None:
+        try:
+            self._queue.put_nowait(frame)
+        except asyncio.QueueFull:
+            self.drop()
+
+    def drop(self) -> None:
+        """Cut the connection, after what was put before (a dropped link has usually carried it)."""
+        with contextlib.suppress(ConnectionClosed):
+            while not self._queue.empty():
+                self._socket.protocol.send_text(self._queue.get_nowait().encode())
+                self._socket.send_data()
+        self._socket.transport.abort()
+
+    def ponged(self) -> None:
+        self._unanswered = 0
+
+    async def write(self) -> None:
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                await self._socket.send(await self._queue.get())
+
+    async def beat(self) -> None:
+        while True:
+            await asyncio.sleep(self._rules.ping_interval)
+            if self._unanswered >= self._rules.missed_pongs:
+                await self._socket.close(int(assumed("close.no_pong")))
+                return
+            self._unanswered += 1
+            self.put(Ping())
+
+
+class FlowServer:
+    """Serves one flow. With a `token`, the upgrade needs `Authorization: Bearer <token>`; port 0 takes a free one."""
+
+    def __init__(
+        self,
+        flow: Flow,
+        *,
+        token: str | None = None,
+        port: int = 0,
+        rules: ServerRules | None = None,
+        new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
+    ) -> None:
+        self._engine, self._token, self._port, self._new_id = Engine(flow), token, port, new_id
+        self._rules = rules or ServerRules()
+        self.conversations: OrderedDict[str, HostedConversation] = OrderedDict()
+        """By id, the one used last at the end. `.received` holds what arrived."""
+        self.sockets: set[ServerConnection] = set()
+        """Open now."""
+        self._server: Server | None = None
+
+    async def start(self) -> int:
+        """Listen; returns the port. Raises OSError when the port is taken."""
+        self._server = await serve(
+            self._handle,
+            HOST,
+            self._port,
+            process_request=self._upgrade,
+            ping_interval=None,  # the protocol has a heartbeat of its own
+            close_timeout=1.0,
+            max_size=self._rules.max_frame,
+            compression=None,
+            logger=_SILENT,
+        )
+        self._port = next(iter(self._server.sockets)).getsockname()[1]
+        return self._port
+
+    async def stop(self) -> None:
+        """Close every connection and end every turn. Safe to call twice."""
+        server, self._server = self._server, None
+        for conversation in list(self.conversations.values()):
+            await conversation.close()
+        if server is not None:
+            server.close()
+            await server.wait_closed()
+
+    async def drop_sockets(self) -> None:
+        """Cut every open connection without a word, as a broken network does; turns go on."""
+        for socket in list(self.sockets):
+            socket.transport.abort()
+        await asyncio.sleep(0)
+
+    @property
+    def url(self) -> str:
+        """The address to connect to, once started."""
+        return f"ws://{HOST}:{self._port}"
+
+    # ------------------------------------------------------------------ one connection
+
+    def _authorised(self, request: Request) -> bool:
+        given = request.headers.get("Authorization", "")
+        return self._token is None or hmac.compare_digest(given.encode(), f"Bearer {self._token}".encode())
+
+    def _upgrade(self, connection: ServerConnection, request: Request) -> Response | None:
+        if self._rules.refusal == "http" and not self._authorised(request):
+            return connection.respond(http.HTTPStatus(int(assumed("refusal.http_status"))), "refused\n")
+        return None
+
+    async def _handle(self, socket: ServerConnection) -> None:
+        if socket.request is None or not self._authorised(socket.request):
+            await socket.close(_POLICY_VIOLATION)
+            return
+        self.sockets.add(socket)
+        try:
+            await self._serve(socket)
+        except ConnectionClosed:
+            pass
+        finally:
+            self.sockets.discard(socket)
+
+    async def _serve(self, socket: ServerConnection) -> None:
+        try:
+            async with asyncio.timeout(self._rules.first_frame_timeout):
+                text = await socket.recv()
+        except TimeoutError:
+            await socket.close(_POLICY_VIOLATION)
+            return
+        peer = _Peer(socket, self._rules)
+        try:
+            conversation = self._bound(text, peer)
+        except frames.Refused as refused:
+            await socket.send(refused.frame())
+            await socket.close(int(assumed("close.handshake_refused")))
+            return
+        tasks = [asyncio.create_task(peer.write()), asyncio.create_task(peer.beat())]
+        try:
+            while True:
+                self._take(await socket.recv(), conversation, peer)
+        finally:
+            conversation.unfollow(peer)
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+    def _bound(self, text: str | bytes, peer: _Peer) -> HostedConversation:
+        first = frames.first_frame(frames.read_frame(text))
+        if isinstance(first, str):
+            found = self.conversations.get(first)
+            if found is None:
+                raise frames.Refused("conversation_not_found", "no such conversation")
+            self.conversations.move_to_end(first)
+            peer.put_frame(frames.snapshot(found, resumed=True))
+            found.follow(peer)
+            return found
+        conversation = self._created(first)
+        if self._rules.opening == "snapshot":
+            conversation.open()
+        peer.put_frame(frames.snapshot(conversation, resumed=False))
+        conversation.follow(peer)
+        if self._rules.opening == "events":
+            conversation.open()
+        return conversation
+
+    def _created(self, given: ConversationInput) -> HostedConversation:
+        flow = self._engine.flow
+        settings = as_plain(given.settings) | {"max_message_length": flow.max_message_length}
+        assessment = as_plain(given.assessment)
+        for entry in assessment["evidence"]:
+            entry["origin"] = "seeded"
+        age = given.assessment.age
+        conversation = HostedConversation(
+            self._engine,
+            settings,
+            assessment,
+            rules=self._rules,
+            new_id=self._new_id,
+            age_years=None if age is None else age.years,
+        )
+        self.conversations[conversation.id] = conversation
+        while len(self.conversations) > self._rules.most_conversations:
+            _, oldest = self.conversations.popitem(last=False)
+            oldest.end()
+        return conversation
+
+    def _take(self, text: str | bytes, conversation: HostedConversation, peer: _Peer) -> None:
+        try:
+            frame = frames.read_frame(text)
+            kind = frames.later_frame(frame)
+            if kind == "pong":
+                peer.ponged()
+            elif kind == "message":
+                message = frames.user_message(frame, conversation)
+                conversation.receive(message, asyncio.get_running_loop().time())
+            else:
+                conversation.change_settings(_changed(conversation.settings, read(frame, "path.settings_input")))
+        except frames.Refused as refused:
+            peer.put_frame(refused.frame())
+
+
+def _changed(settings: Any, update: Any) -> dict[str, Any]:
+    """The settings with those of `update`. Raises Refused."""
+    try:
+        given = SettingsInput.model_validate(update)
+    except ValidationError as error:
+        found = details(error, "settings")
+        raise frames.Refused("invalid_payload", "1 or more validation errors: settings", found) from None
+    return dict(settings) | given.model_dump(mode="json", exclude_unset=True)

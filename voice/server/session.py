@@ -1,0 +1,313 @@
+"""A hosted conversation: one turn at a time, streamed at its pace, preempted by the next user message.
+
+It knows no socket: those who follow it are `Follower`s. A turn is a task of its own and outlives them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from voice.core.events import (
+    AssessmentChanged,
+    ConversationClosed,
+    HandoffRequested,
+    HistoryRow,
+    MessageCompleted,
+    MessageDelta,
+    MessageWidget,
+    ServerEvent,
+    SettingsChanged,
+    TurnEnded,
+    Widget,
+)
+from voice.server.engine import Engine, Reply, State
+from voice.server.flow import Faults, Line
+from voice.server.redact import redact
+from voice.server.rules import ServerRules
+from voice.wire.spellings import assumed
+
+_UNINTERRUPTIBLE = frozenset({"acknowledgement", "bridge", "filler"})
+"""Stated; the values of the other kinds are in the table of assumptions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A user message as it arrived, redacted. `at` is the loop's time in seconds."""
+
+    id: str
+    turn_id: str
+    content: str
+    is_interrupted: bool
+    played_content: str | None
+    traceparent: str | None
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """A frame that is not JSON."""
+
+    text: str = '{"type": "conversation.assistant_message.delta", "assistant_message": {'
+
+
+Event = ServerEvent | Received | Malformed
+
+
+class Follower(Protocol):
+    """A connection that follows a conversation."""
+
+    def put(self, event: Event) -> None:
+        """Queue an event for the other end; must not block."""
+        ...
+
+    def drop(self) -> None:
+        """Cut the connection without a word."""
+        ...
+
+
+@dataclass(slots=True)
+class _Turn:
+    id: str
+    before: State
+    faults: Faults
+    task: asyncio.Task[None] | None = None
+    has_event: bool = True
+    """Whether its end is told (the opening is no turn of the user's)."""
+    asked: bool = False
+    """Something of a question was sent."""
+    frames: int = 0
+    held: list[Event] | None = None
+    """Preempted: what is still to come late is put here."""
+
+
+class HostedConversation:
+    """One conversation. `new_id()` gives UUIDs."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        settings: Mapping[str, Any],
+        assessment: Mapping[str, Any],
+        *,
+        rules: ServerRules,
+        new_id: Callable[[], str],
+        age_years: float | None = None,
+    ) -> None:
+        self.id = new_id()
+        self.settings: Mapping[str, Any] = settings
+        self.status = "in_progress"
+        self.is_terminated = False
+        self.rows: list[HistoryRow] = []
+        self.received: list[Received] = []
+        self._engine, self._rules, self._new_id = engine, rules, new_id
+        self._given = assessment
+        self._state = engine.start(age_years)
+        self._turn: _Turn | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._followers: list[Follower] = []
+        self._dropped = False
+
+    # ------------------------------------------------------------------ followers
+
+    def follow(self, follower: Follower) -> None:
+        """From now on `follower` gets every event."""
+        self._followers.append(follower)
+
+    def unfollow(self, follower: Follower) -> None:
+        """No more events for `follower`; the turn goes on."""
+        if follower in self._followers:
+            self._followers.remove(follower)
+
+    def assessment(self) -> dict[str, Any]:
+        """The whole assessment as of now."""
+        evidence = [
+            {
+                "id": entry.id,
+                "name": entry.name,
+                "common_name": entry.name,
+                "state": entry.state,
+                "origin": entry.origin,
+            }
+            for entry in self._state.evidence
+        ]
+        recommendation = self._state.recommendation
+        return {
+            "age": self._given.get("age"),
+            "sex": self._given.get("sex"),
+            "relationship": self._given.get("relationship"),
+            "evidence": [*self._given.get("evidence", ()), *evidence],
+            "unmatched_evidence": [{"name": text, "state": "present"} for text in self._state.unmatched],
+            "conditions": list(recommendation.get("conditions", ())) if recommendation else [],
+            "recommendation": dict(recommendation) if recommendation else None,
+        }
+
+    # ------------------------------------------------------------------ turns
+
+    def open(self) -> None:
+        """Say the opening, if the settings ask for it."""
+        if not self.settings["opening_message_enabled"] or self._turn is not None:
+            return
+        reply = self._engine.opening(self._state)
+        turn = _Turn(self._new_id(), self._state, reply.step.faults)
+        turn.has_event = assumed("opening.turn_event") == "turn_completed"
+        if self._rules.opening == "snapshot":
+            self.rows += [self._row(self._new_id(), turn.id, line) for line in reply.lines]
+            return
+        self._start(turn, reply)
+
+    def receive(self, message: Mapping[str, Any], now: float) -> None:
+        """Take a validated user message: end the running turn and start the next. The same id again: no new turn."""
+        found = next((earlier for earlier in self.received if earlier.id == message["id"]), None)
+        if found is not None:
+            self._emit(found)
+            return
+        old = self._turn
+        late: list[Event] = []
+        if old is not None:
+            late = self._preempt(old)
+        played = message.get("played_content")
+        received = Received(
+            id=message["id"] or self._new_id(),
+            turn_id=self._new_id(),
+            content=redact(message["content"]),
+            is_interrupted=message["is_interrupted"],
+            played_content=None if played is None else redact(played),
+            traceparent=message.get("traceparent"),
+            at=now,
+        )
+        self.received.append(received)
+        self.rows.append(HistoryRow("user", received.id, received.turn_id, received.content))
+        before = self._state
+        reply = self._engine.answer(before, received.content)
+        self._state = reply.state
+        self._emit(received)
+        for event in late:
+            self._emit(event)
+        self._start(_Turn(received.turn_id, before, reply.step.faults), reply, received)
+
+    def _start(self, turn: _Turn, reply: Reply, received: Received | None = None) -> None:
+        self._turn = turn
+        task = asyncio.create_task(self._run(turn, reply, received), name="voice.server.turn")
+        turn.task = task
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _preempt(self, old: _Turn) -> list[Event]:
+        """End the running turn; returns what still comes of it, late, when that fault is on."""
+        self._turn = None
+        late: list[Event] = old.held or []
+        if old.task is not None:
+            old.task.cancel()
+        if not old.asked:
+            self._state = old.before  # the new message answers the question that was open before that turn
+        if old.has_event:
+            self._emit(TurnEnded(old.id, "interrupted"))
+        return late
+
+    async def _run(self, turn: _Turn, reply: Reply, received: Received | None) -> None:
+        pace = reply.step.pace or self._engine.flow.pace
+        await asyncio.sleep(pace.thinking + turn.faults.delay)
+        for line in reply.lines:
+            await self._say(turn, line, pace.chars, pace.seconds)
+            if turn.faults.fail:
+                self._end(turn, TurnEnded(turn.id, "failed", "engine_unavailable"))
+                return
+        if received is not None:
+            self._tell(turn, AssessmentChanged(self.assessment()))
+            policy = "stop_intent_handoff" in self.settings["handoff_policies"]
+            if reply.handoff is not None and policy:
+                self._tell(turn, HandoffRequested(reply.handoff, received.content))
+            if reply.state.ended is not None:
+                self.status, self.is_terminated = "completed", reply.state.ended == "terminated"
+                self._tell(turn, ConversationClosed(self.is_terminated))
+        self._end(turn, TurnEnded(turn.id, "completed"))
+
+    def _end(self, turn: _Turn, event: TurnEnded) -> None:
+        self._turn = None
+        if turn.has_event:
+            self._tell(turn, event)
+
+    async def _say(self, turn: _Turn, line: Line, chars: int, seconds: float) -> None:
+        message_id, may = self._new_id(), can_interrupt(line.kind)
+        row = self._row(message_id, turn.id, line)
+        faults = turn.faults
+        size = len(row.text) if line.kind == "read_back" else chars
+        pieces = [row.text[at : at + size] for at in range(0, len(row.text), max(1, size))]
+        if faults.malformed:
+            self._tell(turn, Malformed())
+        widgets: list[Event] = [MessageWidget(message_id, turn.id, widget) for widget in row.widgets]
+        deltas: list[Event] = [MessageDelta(message_id, turn.id, line.kind, may, piece) for piece in pieces]
+        if faults.no_deltas:
+            deltas = []
+        elif faults.duplicate_delta:
+            deltas.insert(0, deltas[0])
+        final = row.text
+        if faults.other_text is not None:
+            final = "".join(pieces[:-1]) + faults.other_text
+        completed = MessageCompleted(message_id, turn.id, line.kind, may, final, row.widgets)
+        events = [*widgets, *deltas] if faults.widgets_first else [*deltas, *widgets]
+        for index, event in enumerate(events):
+            turn.held = [*events[index:], completed][: faults.late_events]
+            self._tell(turn, event)
+            turn.asked = turn.asked or may
+            turn.held = [*events[index + 1 :], completed][: faults.late_events]
+            await asyncio.sleep(seconds)
+        turn.held = None
+        turn.asked = turn.asked or may
+        self.rows.append(replace(row, text=final))
+        self._tell(turn, completed)
+
+    def _row(self, message_id: str, turn_id: str, line: Line) -> HistoryRow:
+        widgets: tuple[Widget, ...] = ()
+        text = line.text
+        if self.settings["ui_widgets_enabled"]:
+            widgets = tuple(
+                Widget(str(entry["type"]), {key: value for key, value in entry.items() if key != "type"})
+                for entry in line.widgets
+            )
+            if line.kind == "read_back" and widgets:
+                text = self._engine.flow.read_back.widget_text
+        return HistoryRow("assistant", message_id, turn_id, text, line.kind, widgets)
+
+    def _tell(self, turn: _Turn, event: Event) -> None:
+        self._emit(event)
+        turn.frames += 1
+        if turn.faults.drop_after == turn.frames and not self._dropped:
+            self._dropped = True
+            for follower in list(self._followers):
+                follower.drop()
+
+    def _emit(self, event: Event) -> None:
+        for follower in list(self._followers):
+            follower.put(event)
+
+    def change_settings(self, settings: Mapping[str, Any]) -> None:
+        """Take new effective settings; they hold from the next turn on."""
+        self.settings = settings
+        self._emit(SettingsChanged(settings, settings["max_message_length"]))
+
+    def end(self) -> None:
+        """Stop what is running and cut the followers."""
+        for task in self._tasks:
+            task.cancel()
+        for follower in list(self._followers):
+            follower.drop()
+
+    async def close(self) -> None:
+        """`end`, and wait until nothing of it runs any more."""
+        tasks = list(self._tasks)
+        self.end()
+        if tasks:
+            await asyncio.wait(tasks)
+
+
+def can_interrupt(kind: str) -> bool:
+    """Whether a message of this kind may be interrupted: stated for the connective kinds, assumed for the rest."""
+    if kind in _UNINTERRUPTIBLE:
+        return False
+    return (
+        assumed(f"can_interrupt.{kind}" if kind in ("intro", "follow_up", "read_back") else "can_interrupt.*") == "true"
+    )
