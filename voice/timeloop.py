@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import selectors
+import time
 from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -24,9 +25,11 @@ _STUCK_AFTER = 60.0
 class _JumpingSelector(selectors.BaseSelector):
     """Asks the real selector for what is ready; where the loop would wait for a timer, moves the clock instead."""
 
-    def __init__(self, clock: ManualClock) -> None:
+    def __init__(self, clock: ManualClock, pace: float | None) -> None:
         self._real = selectors.DefaultSelector()
         self._clock = clock
+        self._pace = pace
+        self._began: tuple[float, float] | None = None
         self.outside = 0
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
@@ -42,7 +45,16 @@ class _JumpingSelector(selectors.BaseSelector):
                 )
             return ready
         self._clock.advance(timeout)
-        return self._real.select(0)
+        return self._real.select(self._early())
+
+    def _early(self) -> float:
+        """Real seconds by which virtual time is ahead of its pace; 0 without a pace."""
+        if self._pace is None:
+            return 0.0
+        if self._began is None:
+            self._began = (time.monotonic(), self._clock.now())
+        real, virtual = self._began
+        return max(0.0, real + (self._clock.now() - virtual) / self._pace - time.monotonic())
 
     def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
         return self._real.register(fileobj, events, data)
@@ -64,11 +76,15 @@ class _JumpingSelector(selectors.BaseSelector):
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
-    """An event loop on a `ManualClock`."""
+    """An event loop on a `ManualClock`.
 
-    def __init__(self, clock: ManualClock | None = None) -> None:
+    `pace`: virtual seconds that may go by in a real one, for people who watch; what happens is the same. None: no
+    limit.
+    """
+
+    def __init__(self, clock: ManualClock | None = None, pace: float | None = None) -> None:
         self.clock = clock or ManualClock()
-        self._jumper = _JumpingSelector(self.clock)
+        self._jumper = _JumpingSelector(self.clock, pace)
         super().__init__(self._jumper)
 
     def time(self) -> float:
@@ -109,7 +125,7 @@ def outside() -> Iterator[None]:
         loop.work_ended()
 
 
-def run_virtual(main: Coroutine[Any, Any, T], clock: ManualClock | None = None) -> T:
+def run_virtual(main: Coroutine[Any, Any, T], clock: ManualClock | None = None, pace: float | None = None) -> T:
     """Run `main` to its end on a virtual-time loop (as `asyncio.run` does on a real one)."""
-    with asyncio.Runner(loop_factory=lambda: VirtualTimeLoop(clock)) as runner:
+    with asyncio.Runner(loop_factory=lambda: VirtualTimeLoop(clock, pace)) as runner:
         return runner.run(main)

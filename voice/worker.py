@@ -14,7 +14,7 @@ import queue
 import signal
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -175,7 +175,7 @@ class Worker:
         assert self._ready is not None
         await asyncio.shield(self._ready)
 
-    async def request(self, request: Any) -> AsyncIterator[Any]:
+    async def request(self, request: Any) -> AsyncGenerator[Any, None]:
         """Send a request and yield the parts of its answer. Closing the iterator cancels it. Raises WorkerError."""
         await self.start()
         child = self._child

@@ -159,6 +159,13 @@ class Room:
             raise DeviceError(f"{self.name} has no time before it is opened; open it first")
         return self._start + self._blocks * BLOCK / RATE
 
+    @property
+    def t0(self) -> float:
+        """The clock time at which the recordings begin."""
+        if self._start is None:
+            raise DeviceError(f"{self.name} has no time before it is opened; open it first")
+        return self._start
+
     def step(self) -> None:
         """Do the 10 ms at `time`, see the top of this file."""
         time = self.time

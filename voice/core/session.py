@@ -78,14 +78,7 @@ class SessionRules:
     pacing: Pacing = field(default_factory=Pacing)
     floor: FloorRules = field(default_factory=FloorRules)
     language: str = "en"
-    played_scope: CLOSED_BY_SERVER = ("completed", "terminated")
-
-
-SETTLE_WITHIN = 90.0
-"""Seconds after which a cut is settled although its utterance never ended: longer than any utterance may last, so
-only ears that died come here."""
-
-PlayedScope = "turn"
+    played_scope: PlayedScope = "turn"
 
 
 @dataclass(slots=True)

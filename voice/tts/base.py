@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -44,10 +44,10 @@ class Voice(Protocol):
         """Get ready to deliver samples at `rate` Hz. Raises VoiceError."""
         ...
 
-    def speak(self, text: str, rate: float = 1.0) -> AsyncIterator[Voiced]:
+    def speak(self, text: str, rate: float = 1.0) -> AsyncGenerator[Voiced, None]:
         """Synthesise one clause at `rate` times the voice's own speed.
 
-        Closing the iterator (aclose) cancels within a few milliseconds. Raises VoiceError when the engine fails,
+        Closing the generator (aclose) cancels within a few milliseconds. Raises VoiceError when the engine fails,
         hangs or dies; the next call works again.
         """
         ...

@@ -41,6 +41,10 @@ _SILENT = logging.Logger("voice.wire.socket", logging.CRITICAL + 1)
 """The library logs headers (the token) and frames (what a patient said) at debug level: it gets no logger."""
 
 
+FLUSH_POLL = 0.02
+"""Seconds between two looks at what the server has not accepted yet."""
+
+
 @dataclass(frozen=True, slots=True)
 class LinkRules:
     """How long to wait for what; seconds."""
@@ -97,6 +101,11 @@ class Connection:
         self._unaccepted[message.id] = message
         if self._outbox is not None:
             self._put(message)
+
+    async def flushed(self) -> None:
+        """Returns once the server has accepted everything that was sent."""
+        while self._unaccepted:
+            await asyncio.sleep(FLUSH_POLL)  # noqa: ASYNC110 (messages leave the box in five places; an end is rare)
 
     async def run(self) -> None:
         """Hold the link until it is closed or fatally lost."""

@@ -1,0 +1,218 @@
+"""One conversation on its event loop: the session, and the shells that do what it asks.
+
+Every input goes through `feed`, on the loop's thread, one at a time: the session decides, the observers see the input
+and each output in order, and the outputs are carried out. `StopVoice` is answered at once with the player's ledger,
+before any other input is looked at.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+
+from voice.audio.base import Device, DeviceError
+from voice.audio.chain import Chain
+from voice.audio.player import Player
+from voice.core.clock import Clock
+from voice.core.events import (
+    ClauseFailed,
+    ClauseVoiced,
+    DeviceLost,
+    Duck,
+    Ended,
+    Input,
+    Notice,
+    Output,
+    SendUserMessage,
+    Shutdown,
+    Speak,
+    StopVoice,
+)
+from voice.core.session import Session
+from voice.stt.listener import Listener
+from voice.tts.base import Voice, VoiceError
+from voice.wire.connection import Connection
+
+TICK = 0.02
+"""Seconds between two looks at the player's ledger: captions and the end of a message are this late at most; what
+was heard is not, it is computed from the ledger."""
+
+REOPEN_EVERY = 1.0
+"""Seconds between two tries to open a device that was lost."""
+
+FLUSH_WITHIN = 2.0
+"""Seconds that the last user message may take to reach the server when the conversation ends."""
+
+Observer = Callable[[float, Input | Output], None]
+"""Sees every input and output with its time, in order; must neither block nor raise."""
+
+
+class Conversation:
+    """The wiring. `run` holds one conversation from the first frame to the last sample."""
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        clock: Clock,
+        player: Player,
+        chain: Chain,
+        device: Device,
+        voice: Voice,
+        listener: Listener,
+        connection: Connection,
+        observers: Sequence[Observer] = (),
+    ) -> None:
+        self.session = session
+        self._clock, self._player, self._chain, self._device = clock, player, chain, device
+        self._voice, self._listener, self._connection = voice, listener, connection
+        self._observers = tuple(observers)
+        self._inbox: deque[Input] = deque()
+        self._feeding = False
+        self._speaking: asyncio.Task[None] | None = None
+        self._reopening: asyncio.Task[None] | None = None
+        self._ended: asyncio.Future[str] | None = None
+
+    # ------------------------------------------------------------------ the one entrance
+
+    def feed(self, event: Input) -> None:
+        """Take an input, now, on the loop's thread; what it leads to is done when this returns."""
+        self._inbox.append(event)
+        if self._feeding:
+            return
+        self._feeding = True
+        try:
+            while self._inbox:
+                self._handle(self._inbox.popleft())
+        finally:
+            self._feeding = False
+
+    def _handle(self, event: Input) -> None:
+        now = self._clock.now()
+        outputs = self.session.handle(event, now)
+        self._show(now, event)
+        for output in outputs:
+            self._show(now, output)
+            self._carry_out(output)
+
+    def _show(self, now: float, item: Input | Output) -> None:
+        for observer in self._observers:
+            observer(now, item)
+
+    def notice(self, code: str, text: str) -> None:
+        """Tell the observers of something that no input stands for."""
+        self._show(self._clock.now(), Notice(code, text))
+
+    def _carry_out(self, output: Output) -> None:
+        match output:
+            case Speak():
+                self._speaking = asyncio.create_task(self._speak(output), name="speak")
+            case StopVoice():
+                stopped = self._player.stop()
+                if self._speaking is not None:
+                    self._speaking.cancel()
+                self._inbox.appendleft(stopped)
+            case Duck(down=down):
+                self._player.duck(down)
+            case SendUserMessage():
+                self._connection.send(output)
+            case Ended(reason=reason):
+                if self._ended is not None and not self._ended.done():
+                    self._ended.set_result(reason)
+            case _:
+                pass  # for the observers
+
+    # ------------------------------------------------------------------ the voice
+
+    async def _speak(self, asked: Speak) -> None:
+        generation, samples = self._player.generation, 0
+        try:
+            async with aclosing(self._voice.speak(asked.text, asked.rate)) as pieces:
+                async for piece in pieces:
+                    if not self._player.enqueue(asked.message_id, asked.clause, piece.pcm, generation):
+                        return
+                    samples += piece.pcm.size
+                    self.feed(
+                        ClauseVoiced(
+                            asked.message_id, asked.clause, piece.marks, samples, piece.final, self._voice.estimated
+                        )
+                    )
+        except VoiceError as error:
+            self.feed(ClauseFailed(asked.message_id, asked.clause, str(error)))
+
+    # ------------------------------------------------------------------ the device
+
+    def _open_device(self) -> None:
+        loop = asyncio.get_running_loop()
+
+        def lost(reason: str) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to tell
+                loop.call_soon_threadsafe(self._device_lost, reason)
+
+        self._device.open(self._chain.render, self._chain.capture, lost)
+
+    def _device_lost(self, reason: str) -> None:
+        self.feed(DeviceLost(reason))
+        if self._reopening is None or self._reopening.done():
+            self._reopening = asyncio.create_task(self._reopen(), name="reopen device")
+
+    async def _reopen(self) -> None:
+        told = ""
+        while True:
+            await asyncio.to_thread(self._device.close)
+            try:
+                self._open_device()
+            except DeviceError as error:
+                if str(error) != told:
+                    told = str(error)
+                    self.notice("device.missing", told)
+                await asyncio.sleep(REOPEN_EVERY)
+            else:
+                self.notice("device.back", f"sound goes on through {self._device.name}")
+                return
+
+    # ------------------------------------------------------------------ life
+
+    async def run(self) -> str:
+        """Hold the conversation; returns why it ended.
+
+        Raises VoiceError, RecogniserError or DeviceError when a part cannot be started. However it ends, nothing is
+        left running.
+        """
+        self._ended = asyncio.get_running_loop().create_future()
+        ticking: asyncio.Task[None] | None = None
+        link: asyncio.Task[None] | None = None
+        try:
+            await asyncio.gather(self._voice.start(self._player.rate), self._listener.start())
+            self._open_device()
+            ticking = asyncio.create_task(self._tick(), name="tick")
+            link = asyncio.create_task(self._connection.run(), name="link")
+            reason = await self._ended
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(FLUSH_WITHIN):
+                    await self._connection.flushed()
+            return reason
+        finally:
+            await self._close([ticking, link, self._speaking, self._reopening])
+
+    async def _close(self, tasks: Sequence[asyncio.Task[None] | None]) -> None:
+        running = [task for task in tasks if task is not None]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        self._device.close()
+        self._chain.close()
+        for part in (self._connection, self._listener, self._voice):
+            await part.close()
+
+    def shut_down(self) -> None:
+        """End the conversation from outside: the voice stops, the reports are made, `run` returns."""
+        self.feed(Shutdown())
+
+    async def _tick(self) -> None:
+        while True:
+            self.feed(self._player.played())
+            await asyncio.sleep(TICK)

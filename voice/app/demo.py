@@ -1,0 +1,122 @@
+"""The demo: the local server, the program and a person, from the first message to the report.
+
+With a sound card the person is whoever sits in front of it. Without, the room stands in, and a visitor with a list of
+lines, on virtual time: what happens does not depend on the machine's speed, and is the same for the same seed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from voice.app.conversation import Observer
+from voice.app.parts import make_conversation
+from voice.app.visitor import Visitor, load_visitor
+from voice.audio.base import Device
+from voice.audio.device import SoundCard
+from voice.audio.room import Room
+from voice.config import HOME, Config
+from voice.report.record import Record
+from voice.report.write import Written, write_report
+from voice.server.flow_file import load
+from voice.server.serve import FlowServer
+from voice.timeloop import run_virtual
+
+TOKEN = "demo-token"
+
+LONGEST = 300.0
+"""Seconds after which a conversation in the room is ended: the lines of the shipped visitors take about 90."""
+
+
+class DemoError(Exception):
+    """The demo did not go as it should; one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoOptions:
+    """What to hold and where to write."""
+
+    flow: Path = HOME / "flows" / "triage.toml"
+    room: bool = True
+    out: Path = Path("out/demo")
+    seed: int = 1
+    pace: float | None = None
+    """Virtual seconds in a real one, in the room; None: as fast as the machine can."""
+    config: Config = Config()
+
+    @property
+    def visitor(self) -> Path:
+        """The lines of the simulated user stand beside the flow."""
+        return self.flow.with_suffix(".visitor.toml")
+
+
+def run_demo(options: DemoOptions, observers: tuple[Observer, ...] = ()) -> Written:
+    """Hold the conversation and write its report. Raises DemoError when the room's conversation did not come to its
+    end, and the errors of the parts (FlowError, ConfigError, DeviceError, VoiceError, RecogniserError)."""
+    if options.room:
+        return run_virtual(_in_room(options, observers), pace=options.pace)
+    return asyncio.run(_at_sound_card(options, observers))
+
+
+async def _in_room(options: DemoOptions, observers: tuple[Observer, ...]) -> Written:
+    record, room = Record(), Room(seed=options.seed)
+    visitor = Visitor(load_visitor(options.visitor), room, record.meant)
+    await visitor.prepare()
+    reason = await _hold(options, room, (record, *observers, visitor), LONGEST)
+    written = _report(options, record, room, room)
+    if visitor.waits_for is not None:
+        raise DemoError(f"the conversation ended ({reason}) while the visitor waited to hear “{visitor.waits_for}”")
+    if reason != "completed":
+        raise DemoError(f"the conversation ended before its end: {reason}; see {written.report}")
+    return written
+
+
+async def _at_sound_card(options: DemoOptions, observers: tuple[Observer, ...]) -> Written:
+    record = Record()
+    card = SoundCard(options.config.sound.input, options.config.sound.output)
+    await _hold(options, card, (record, *observers), None)
+    return _report(options, record, card, None)
+
+
+async def _hold(options: DemoOptions, device: Device, observers: tuple[Observer, ...], longest: float | None) -> str:
+    flow = load(options.flow)
+    ids = _ids(options.seed)
+    server = FlowServer(flow, token=TOKEN, new_id=ids)
+    port = await server.start()
+    conversation = make_conversation(
+        options.config,
+        device,
+        url=f"ws://127.0.0.1:{port}/api/ct/v2/realtime",
+        token=TOKEN,
+        observers=observers,
+        new_id=ids,
+    )
+    limit = None if longest is None else asyncio.get_running_loop().call_later(longest, conversation.shut_down)
+    try:
+        return await conversation.run()
+    finally:
+        if limit is not None:
+            limit.cancel()
+        await server.stop()
+
+
+def _report(options: DemoOptions, record: Record, device: Device, room: Room | None) -> Written:
+    config = options.config
+    return write_report(
+        options.out,
+        record,
+        room,
+        backend="infermedica",
+        flow=options.flow.stem,
+        device="room" if room is not None else "sound card",
+        engines={"voice": config.voice.engine, "recogniser": config.ears.engine, "sound": device.name},
+    )
+
+
+def _ids(seed: int) -> Callable[[], str]:
+    random = Random(seed)
+    return lambda: str(uuid.UUID(int=random.getrandbits(128), version=4))

@@ -1,0 +1,159 @@
+"""Configuration: TOML files, checked as a whole, with one clear line for a mistake."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from voice.core.floor import FloorRules
+from voice.core.pacing import DEFAULT_RULES, KindRule, Pacing
+
+HOME = Path(__file__).resolve().parent.parent / "config"
+"""The configuration that comes with the program."""
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class ConfigError(Exception):
+    """A configuration file is wrong: one line with file, key or line, cause and remedy."""
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ServerConfig(_Table):
+    """Where the conversation is held."""
+
+    url: str = "ws://127.0.0.1:8765/api/ct/v2/realtime"
+    token_env: str = "VOICE_TOKEN"
+    """Name of the environment variable that holds the bearer token; tokens stand in no file."""
+    language: str = "en"
+    age: int | None = Field(default=None, ge=0, le=130)
+    """Years."""
+    sex: Literal["female", "male"] | None = None
+
+
+class VoiceConfig(_Table):
+    """The assistant's voice."""
+
+    engine: str = "espeak"
+    language: str = "en-us"
+    wpm: int = Field(default=175, ge=80, le=450)
+
+
+class EarsConfig(_Table):
+    """The recogniser and its end of turn."""
+
+    engine: str = "moonshine"
+    model: str | None = None
+    end_silence: float = Field(default=0.5, ge=0.2, le=3.0)
+    """Seconds of silence that end an utterance."""
+
+
+class SoundConfig(_Table):
+    """The sound devices, by a part of their names; None: the system's default."""
+
+    input: str | None = None
+    output: str | None = None
+    lead_in: float = Field(default=0.0, ge=0, le=2.0)
+    """Seconds of inaudible noise before speech, for loudspeakers that fall asleep."""
+
+
+class FloorConfig(_Table):
+    """What may take the floor; see docs/floor.md."""
+
+    give_up: float = Field(default=0.7, gt=0, le=5)
+    stop_phrases: tuple[str, ...] = tuple(FloorRules().stop_phrases)
+    backchannels: tuple[str, ...] = tuple(FloorRules().backchannels)
+    noise_words: tuple[str, ...] = tuple(FloorRules().noise_words)
+
+    def rules(self) -> FloorRules:
+        """The rules for the core."""
+        return FloorRules(
+            give_up=self.give_up,
+            stop_phrases=self.stop_phrases,
+            backchannels=self.backchannels,
+            noise_words=self.noise_words,
+        )
+
+
+class Config(_Table):
+    """One file of config/: what a client needs to know."""
+
+    server: ServerConfig = ServerConfig()
+    voice: VoiceConfig = VoiceConfig()
+    ears: EarsConfig = EarsConfig()
+    sound: SoundConfig = SoundConfig()
+    floor: FloorConfig = FloorConfig()
+
+
+class _KindConfig(_Table):
+    can_interrupt: bool = True
+    gap: float = Field(default=0.25, ge=0, le=10)
+    rate: float = Field(default=1.0, ge=0.4, le=2.5)
+    early_speech: Literal["hold", "ignore"] = "hold"
+
+
+class _PacingConfig(_Table):
+    kind: dict[str, _KindConfig]
+    unknown: _KindConfig = _KindConfig()
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The content of a TOML file. Raises ConfigError."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*.toml")], 1)
+        hint = f"; did you mean {near[0]}?" if near else "; give the path of an existing file"
+        raise ConfigError(f"{path}: there is no such file{hint}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: it cannot be read ({error}); give a readable UTF-8 text file") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not TOML: {error}; mend that place") from None
+
+
+def check(model: type[M], data: dict[str, Any], path: Path) -> M:
+    """`data` as `model`. Raises ConfigError naming the first wrong key."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or "(top level)"
+        if first["type"] == "extra_forbidden":
+            known = _siblings(model, first["loc"])
+            near = difflib.get_close_matches(str(first["loc"][-1]), known, 1)
+            remedy = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+            raise ConfigError(f"{path}: {key}: unknown key; {remedy}") from None
+        raise ConfigError(f"{path}: {key}: {first['msg']}; mend that value") from None
+
+
+def _siblings(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+    for part in location[:-1]:
+        field = model.model_fields.get(str(part))
+        inner = field.annotation if field else None
+        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
+            break
+        model = inner
+    return list(model.model_fields)
+
+
+def load(path: Path | None) -> Config:
+    """The configuration in `path`, or the defaults. Raises ConfigError."""
+    return Config() if path is None else check(Config, read_toml(path), path)
+
+
+def load_pacing(path: Path | None = None) -> Pacing:
+    """The pacing rules in `path` (default: config/pacing.toml; the built-in ones where that is missing)."""
+    if path is None:
+        path = HOME / "pacing.toml"
+        if not path.exists():
+            return Pacing(DEFAULT_RULES)
+    table = check(_PacingConfig, read_toml(path), path)
+    rules = {kind: KindRule(**rule.model_dump()) for kind, rule in table.kind.items()}
+    return Pacing(rules, KindRule(**table.unknown.model_dump()))
