@@ -25,6 +25,10 @@ from voice.stt.endpoint import Began, Decision, Ended, Endpointer, EndpointRules
 _FIRST_PARTIAL = 0.2
 """Seconds of voice before the first decode: on less the recogniser guesses."""
 
+_LEAST_VOICE = 2 * FRAME_SECONDS
+"""Seconds of voice below which nothing is decoded. Only the continuation of an overlong utterance can have so little:
+the tail of its last word, or nobody, and recognisers invent words ("You", "The") on silence."""
+
 _RING_MARGIN = 0.3
 """Seconds the ring holds beside the pre-roll: the onset window (128 ms), a frame and a few blocks."""
 
@@ -206,7 +210,8 @@ class Listener:
                 if this_pause_tried and speculation is not None:
                     return speculation
                 return await self._final(utterance)
-            if utterance.paused and not this_pause_tried:
+            decodable = voiced + _EPSILON >= _LEAST_VOICE
+            if utterance.paused and not this_pause_tried and decodable:
                 tried = pause
                 text = speculation = await self._decode(utterance, final=True)
             elif not utterance.paused and voiced + _EPSILON >= partial_at:
@@ -231,8 +236,8 @@ class Listener:
             return None
 
     async def _final(self, utterance: _Open) -> str:
-        if utterance.voiced <= 0:
-            return ""  # a continuation in which nobody spoke: recognisers invent words on silence
+        if utterance.voiced + _EPSILON < _LEAST_VOICE:
+            return ""
         for _ in range(_TRIES):
             text = await self._decode(utterance, final=True)
             if text is not None:
