@@ -12,7 +12,7 @@ The voice goes down at the onset of speech, and stops only on evidence that a pe
 | utterance: words for us               | take          | cut, take                | hold                  |
 | utterance: stop phrase                | take          | cut (stop_phrase), take  | hold                  |
 | utterance: backchannel                | take          | resume, ignore           | ignore                |
-| utterance: a sound that reads as words| ignore if short | resume, ignore         | ignore                |
+| utterance: a sound that reads as words| ignore        | resume, ignore           | ignore                |
 | utterance: no words                   | ignore        | resume                   | ignore                |
 
 The machine is pure: it takes (seconds, evidence) and owns no clock, no audio and no thread.
@@ -67,8 +67,13 @@ class FloorRules:
     min_voiced: float = 0.35
     """Seconds of voice before the words of a partial are believed: below about 0.4 s the recogniser often reads the
     wrong words, though it is right that somebody speaks."""
-    short: float = 0.4
-    """Seconds below which a sound that reads as a noise word is taken for a noise even while nothing plays."""
+    blip: float = 0.1
+    """Seconds of voice below which nothing was said, whatever the recogniser reads: a 0.3 s cough makes the detector
+    fire for 0.1 s, a short "no" for 0.2 s."""
+    short: float = 0.25
+    """Seconds of voice below which only a stop phrase or a short answer is believed while the voice plays, and a
+    noise word is not believed at all."""
+    short_answers: Sequence[str] = ("yes", "no", "yep", "nope", "none", "never", "both", "help")
     doubt: float = 1.5
     """Seconds after which voice activity without any recognised word does not keep the next message waiting: a
     noisy hall must not silence the program."""
@@ -189,19 +194,27 @@ class Floor:
             return [*back, Decision(Act.IGNORE, name, "no words")]
         if was_cut:
             return [Decision(Act.TAKE, name, "after its cut")]
-        if playing.speaking and not self.is_stop(words):
-            if self._only(words, self.rules.noise_words):
-                return [*back, Decision(Act.IGNORE, name, "noise")]
-            if self._only(words, self.rules.backchannels):
-                return [*back, Decision(Act.IGNORE, name, "backchannel")]
-        elif utterance.end - utterance.onset < self.rules.short and self._only(words, self.rules.noise_words):
-            return [*back, Decision(Act.IGNORE, name, "short noise")]
+        if (why := self._no_words_for_us(words, utterance.end - utterance.onset, playing)) is not None:
+            return [*back, Decision(Act.IGNORE, name, why)]
         if not playing.speaking:
             return [*back, Decision(Act.TAKE, name, "nothing plays")]
         if not playing.can_interrupt:
             return [*back, Decision(Act.HOLD, name, "may not be interrupted")]
         cause: Cause = "stop_phrase" if self.is_stop(words) else "voice"
         return [Decision(Act.CUT, name, "utterance with words", cause), Decision(Act.TAKE, name, "after its cut")]
+
+    def _no_words_for_us(self, words: str, voiced: float, playing: Playing) -> str | None:
+        """Why an utterance is let go by; None if it is meant for us."""
+        rules, short = self.rules, voiced < self.rules.short
+        if voiced < rules.blip:
+            return "blip"
+        if not playing.speaking:
+            return "short noise" if short and self._only(words, rules.noise_words) else None
+        if self.is_stop(words) or self._only(words, rules.short_answers):
+            return None
+        if short or self._only(words, rules.noise_words):
+            return "noise"
+        return "backchannel" if self._only(words, rules.backchannels) else None
 
     # ------------------------------------------------------------------ what words are
 
