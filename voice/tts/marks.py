@@ -114,20 +114,20 @@ class MarkTrack:
 
     def _marks(self, group: _Group) -> list[WordMark]:
         low, first = self._carried or (group.low, group.first)
-        heard = np.flatnonzero(np.abs(self._take(group.first, group.boundary)) >= AUDIBLE)
+        begin = self._offset  # before the group's first sample only where sound came before the first event
+        heard = np.flatnonzero(np.abs(self._take(group.boundary)) >= AUDIBLE)
         if heard.size == 0:
             self._carried = (low, first)
             return []
         self._carried = None
-        self._last = group.first + int(heard[-1]) + 1
-        return self._shared(low, group.high, first, self._last)
+        self._last = begin + int(heard[-1]) + 1
+        return self._shared(low, group.high, min(first, self._last), self._last)
 
     def _shared(self, low: int, high: int, first: int, last: int) -> list[WordMark]:
         return [WordMark(start, end, first, last) for start, end in self._words[low:high]]
 
-    def _take(self, first: int, boundary: int) -> npt.NDArray[np.float32]:
-        """Samples `first` to `boundary`; everything before `boundary` is let go."""
-        piece = self._audio[first - self._offset : boundary - self._offset]
-        self._audio = self._audio[boundary - self._offset :]
+    def _take(self, boundary: int) -> npt.NDArray[np.float32]:
+        """The samples up to `boundary` that were not yet looked at; they are let go."""
+        piece, self._audio = np.split(self._audio, [boundary - self._offset])
         self._offset = boundary
         return piece
