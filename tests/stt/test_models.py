@@ -242,7 +242,7 @@ class TestCatalogue:
         monkeypatch.setenv("VOICE_MODELS", str(tmp_path / "m"))
         assert folder() == tmp_path / "m"
         assert installed() == {}
-        with pytest.raises(ModelError, match="run: voice models fetch vosk-model-small-pl-0.22"):
+        with pytest.raises(ModelError, match="run: voice models fetch vosk-model-small-pl"):
             locate("pl")
         here = tmp_path / "m" / "vosk-model-small-pl-0.22"
         here.mkdir(parents=True)
