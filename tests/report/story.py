@@ -140,7 +140,7 @@ def triage(t: float = 100.0) -> Story:
                   turn="t2", arrives=7.7, heard=0, cut="voice")  # fmt: skip
     story.utterance(
         10.7, "u3", "No fever, but my neck is stiff.", lasts=1.9, sent=13.2, partials=("no", "no fever but"),
-        decisions=((10.78, "duck", "onset"), (11.3, "cut", "two partials agree"), (13.1, "take", "after its cut")),
+        decisions=((10.78, "duck", "onset"), (11.4, "cut", "two partials agree"), (13.1, "take", "after its cut")),
         played="Do you also have a fever, or have you",
     )  # fmt: skip
     story.message(13.9, "m5", "I see, one moment please, I am writing it down.", kind="bridge", turn="t3", can_interrupt=False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import wave
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,26 @@ from voice.report.files import write_private
 
 Pcm = npt.NDArray[np.float32]
 """Mono samples in -1..1, shape (n,)."""
+
+
+class Recordings(Protocol):
+    """Both sides of a conversation as mono samples; a room is one."""
+
+    @property
+    def loudspeaker(self) -> Pcm:
+        """What left the loudspeaker."""
+        ...
+
+    @property
+    def user(self) -> Pcm:
+        """What the user said."""
+        ...
+
+    @property
+    def t0(self) -> float:
+        """When the first sample of both sounded, in seconds of the session's clock."""
+        ...
+
 
 _FULL_SCALE = 32767
 """The largest 16-bit sample; the smallest is kept symmetrical to it."""

@@ -99,10 +99,20 @@ class HeardUtterance:
     final: bool = False
     decisions: list[Decision] = field(default_factory=list)
     sent: Sent | None = None
+    not_sent: str = ""
+    """Why it was not sent as a message of its own, where that is known for certain."""
+    t_noticed: float | None = None
+    """When the session learned that the voice began."""
     t_ducked: float | None = None
     """When the lowered voice left the loudspeaker, if this utterance lowered it."""
     t_silenced: float | None = None
     """When the loudspeaker fell silent, if this utterance cut it."""
+
+    @property
+    def waits(self) -> bool:
+        """The floor took or held it, it was not sent, and nothing says why."""
+        last = self.decisions[-1].decision if self.decisions else ""
+        return self.sent is None and not self.not_sent and last in ("take", "hold", "release")
 
 
 @dataclass(frozen=True, slots=True)

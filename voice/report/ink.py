@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from functools import lru_cache
 from typing import Any, Literal
@@ -15,13 +14,6 @@ _POINTS = 72.0
 ELLIPSIS = "…"
 
 Style = Literal["normal", "italic"]
-
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
-
-
-def one_line(text: str) -> str:
-    """The text with line breaks, control characters and direction marks made into single blanks."""
-    return " ".join(_UNPRINTABLE.sub(" ", text).split())
 
 
 @lru_cache(maxsize=1)
@@ -76,6 +68,6 @@ class Pen:
         return "\n".join(line for line in found if line)
 
     def write(self, t: float, y: float, text: str, size: float, **how: Any) -> None:
-        """Write at `t` seconds and height `y`; dollar signs and backslashes are letters like any other."""
-        how.setdefault("va", "center")
+        """Write at `t` seconds, on a line at height `y`; dollar signs and backslashes are letters like any other."""
+        how.setdefault("va", "baseline")
         self._axes.text(t, y, text, fontsize=size, parse_math=False, **how)

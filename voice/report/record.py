@@ -18,6 +18,11 @@ from voice.report.words import SpokenWord, Track
 KEEP = 2000
 """Messages; about eight hours of talk without a pause."""
 
+HARMLESS = frozenset(
+    {"link.down", "frame.ignored", "handoff", "message.shortened", "conversation.closed", "device.back"}
+)
+"""Codes of notices that are no errors. A code that is not known here counts as an error: better one too many."""
+
 FULL_LEVEL = 0.99
 """Gain from which on a span is not lowered: the first frames of a ramp say nothing a person could hear."""
 
@@ -49,6 +54,7 @@ class Record:
         self._speaker = ""
         self._ducker = ""
         self._cutter = ""
+        self._decided = ""
         self._take: dict[type, Callable[[float, Any], None]] = {
             ev.MessageDelta: self._delta,
             ev.MessageCompleted: self._completed,
@@ -68,11 +74,7 @@ class Record:
             ev.LinkUp: self._link_up,
             ev.LinkDown: self._link_down,
             ev.DeviceLost: self._device_lost,
-            ev.ClauseFailed: lambda t, e: self._error(t, "clause_failed", e.reason),
-            ev.ServerFault: lambda t, e: self._error(t, e.code, e.message),
-            ev.BadFrame: lambda t, e: self._error(t, "bad_frame", e.reason),
-            ev.TurnEnded: self._turn_ended,
-            ev.Notice: lambda t, e: self.notices.append(Incident(t, e.code, e.text)),
+            ev.Notice: self._notice,
             ev.Ended: self._ended,
         }
 
@@ -169,7 +171,8 @@ class Record:
         if event.down:
             self.lowered.append(Lowered(t))
             speaker = self.utterances.get(self._speaker)
-            self._ducker = self._speaker if speaker is not None and speaker.t_ducked is None else ""
+            # A voice that began while the user spoke is lowered, too, but says nothing about speed.
+            self._ducker = self._speaker if speaker is not None and speaker.t_noticed == t else ""
 
     def _raise(self, t: float) -> None:
         if self.lowered and self.lowered[-1].t_end is None:
@@ -177,7 +180,6 @@ class Record:
 
     def _device_lost(self, t: float, event: ev.DeviceLost) -> None:
         self._unstamped.clear()  # that device will never say when they left
-        self._error(t, "device_lost", event.reason)
 
     # ------------------------------------------------------------------ the user
 
@@ -190,7 +192,8 @@ class Record:
 
     def _started(self, t: float, event: ev.SpeechStarted) -> None:
         self._speaker = event.utterance_id
-        self._heard(event.utterance_id, event.onset).t_end = t
+        utterance = self._heard(event.utterance_id, event.onset)
+        utterance.t_end = utterance.t_noticed = t
 
     def _paused(self, t: float, event: ev.SpeechPaused) -> None:
         utterance = self._heard(event.utterance_id, event.end)
@@ -212,14 +215,20 @@ class Record:
         self.decisions.append(decision)
         if (utterance := self.utterances.get(event.utterance_id)) is not None:
             utterance.decisions.append(decision)
+            if event.decision == "resume":
+                utterance.t_silenced = None  # the voice goes on: nothing was cut
         if event.decision == "cut":
             self._cutter = event.utterance_id
+        self._decided = event.utterance_id
 
     def _send(self, t: float, event: ev.SendUserMessage) -> None:
         sent = Sent(t, event)
         self.sends.append(sent)
         if (utterance := self.utterances.get(event.utterance_id)) is not None:
             utterance.sent = sent
+            for other in self.utterances.values():  # what was held goes out as one message
+                if other.sent is None and other.waits and other is not utterance:
+                    other.not_sent = f"sent together with {utterance.id}"
 
     # ------------------------------------------------------------------ the connection and what went wrong
 
@@ -229,15 +238,11 @@ class Record:
 
     def _link_down(self, t: float, event: ev.LinkDown) -> None:
         self.links.append(Incident(t, "link_down", event.reason))
-        if event.fatal and not self.ended:
-            self._error(t, "link_down", event.reason)
 
-    def _turn_ended(self, t: float, event: ev.TurnEnded) -> None:
-        if event.outcome == "failed":
-            self._error(t, event.code or "turn_failed", "the server could not finish a turn")
+    def _notice(self, t: float, event: ev.Notice) -> None:
+        (self.notices if event.code in HARMLESS else self.errors).append(Incident(t, event.code, event.text))
+        if event.code == "conversation.closed" and (last := self.utterances.get(self._decided)) is not None:
+            last.not_sent = event.text
 
     def _ended(self, t: float, event: ev.Ended) -> None:
         self.ended = event.reason
-
-    def _error(self, t: float, code: str, text: str) -> None:
-        self.errors.append(Incident(t, code, text))

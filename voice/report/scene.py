@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from voice.report.entries import HeardUtterance, SpokenMessage
@@ -16,9 +17,14 @@ _GHOST_MIN = 0.5
 """Seconds below which an unheard rest is too narrow to be seen as a shape."""
 
 _ROW_GRID = (10.0, 12.0, 15.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
-"""Seconds a row may be long; in the first three, words can be read."""
+"""Seconds a row may be long, the shortest that will do; in the first three, words can be read."""
 
-_ROW_DEFAULT = 12.0
+_LAST_ROW = 0.25
+"""Share of a row that is not worth a row of its own: all rows get a little longer instead."""
+
+_TAIL = 28
+"""Characters of the heard text that its end is recognised by."""
+
 _MAX_ROWS = 60
 """Rows that a picture stays viewable with."""
 
@@ -105,11 +111,12 @@ def scene(record: Record, origin: float | None = None, length: float | None = No
     messages = in_order(record)
     ends = [record.t_last - zero, *(message.t_end - zero for message in messages)]
     total = length if length is not None else max(ends) + 0.5
-    seconds = row or next((s for s in _ROW_GRID if s >= _ROW_DEFAULT and total <= s * _MAX_ROWS), _ROW_GRID[-1])
+    seconds = row or next((s for s in _ROW_GRID if total <= s * _MAX_ROWS), _ROW_GRID[-1])
+    rows = max(1, math.ceil(total / seconds - _LAST_ROW))
     return Scene(
         length=total,
-        row=seconds,
-        rows=max(1, -(-int(total * 1000) // int(seconds * 1000))),
+        row=max(seconds, total / rows),
+        rows=rows,
         spoken=tuple(_spoken(message, record.words(message.id), zero) for message in messages if _sounded(message)),
         ghosts=tuple(_ghosts(messages, zero, total)),
         cuts=tuple(_cuts(messages, zero)),
@@ -171,11 +178,18 @@ def told(utterance: HeardUtterance) -> str:
     sent = utterance.sent.message
     parts = [f"held {sent.held:.1f} s, sent" if was_held(utterance) else "sent"]
     if sent.is_interrupted:
-        heard = " ".join((sent.played_content or "").split())
-        parts.append(
-            f"heard until “…{heard[-24:]}”" if len(heard) > 24 else f"heard “{heard}”" if heard else "heard nothing"
-        )
+        parts.append(_until(sent.played_content or ""))
     return " · ".join(parts)
+
+
+def _until(heard: str) -> str:
+    words = heard.split()
+    if not words:
+        return "heard nothing"
+    tail = words.pop()
+    while words and len(tail) + len(words[-1]) < _TAIL:
+        tail = f"{words.pop()} {tail}"
+    return f"heard until “{'…' if words else ''}{tail}”"
 
 
 def _said(record: Record, zero: float) -> list[Said]:
@@ -184,7 +198,7 @@ def _said(record: Record, zero: float) -> list[Said]:
         Said(
             entry.t_start - zero,
             entry.t_end - zero,
-            entry.text or (f"({meant[entry.id]})" if entry.id in meant else "(no words)"),
+            entry.text or _aside(meant.get(entry.id, "no words")),
             told(entry),
             None if entry.sent is None else entry.sent.t - zero,
             entry.sent is not None and entry.sent.message.is_interrupted,
@@ -203,8 +217,12 @@ def _said(record: Record, zero: float) -> list[Said]:
         for sent in record.sends
         if sent.message.utterance_id not in record.utterances
     ]
-    found += [Said(m.t_start - zero, m.t_end - zero, f"({m.text})", "not noticed", None, False) for m in unnoticed]
+    found += [Said(m.t_start - zero, m.t_end - zero, _aside(m.text), "not noticed", None, False) for m in unnoticed]
     return sorted(found, key=lambda said: said.t_start)
+
+
+def _aside(text: str) -> str:
+    return text if text.startswith("(") else f"({text})"
 
 
 def _bars(record: Record, zero: float, total: float) -> list[Bar]:
@@ -219,6 +237,11 @@ def _bars(record: Record, zero: float, total: float) -> list[Bar]:
 
 
 def _marks(record: Record, zero: float) -> list[Mark]:
-    shown = [Mark(d.t - zero, d.decision) for d in record.decisions if d.decision in ("resume", "ignore", "release")]
+    ends = {message.t_end for message in record.messages.values() if message.closed is not None}
+    shown = [
+        Mark(d.t - zero, "paused" if d.decision == "cut" else d.decision)
+        for d in record.decisions
+        if d.decision in ("resume", "ignore", "release") or (d.decision == "cut" and d.t not in ends)
+    ]
     shown += [Mark(link.t - zero, link.code.replace("_", " ")) for link in record.links]
     return sorted(shown, key=lambda mark: mark.t)

@@ -114,6 +114,8 @@ def match_meanings(record: Record) -> tuple[dict[str, str], list[Meant]]:
 
 def why_not_sent(utterance: HeardUtterance) -> str:
     """Why the server was not told of an utterance; the floor's reason where it gave one."""
+    if utterance.not_sent:
+        return utterance.not_sent
     if utterance.final and not utterance.text.strip():
         return _WHY_WORDLESS
     last = utterance.decisions[-1] if utterance.decisions else None
@@ -189,15 +191,20 @@ def latency(record: Record) -> dict[str, dict[str, float]]:
     """Median, 95th percentile and count of what was measured, in milliseconds.
 
     `onset_to_duck` and `onset_to_cut` run from the onset of the user's voice to the moment at which the lowered
-    voice, or silence, left the loudspeaker. `end_of_speech_to_sent` leaves out what was held for a message that may
-    not be interrupted. `delta_to_first_sample` counts the messages that found nothing before them to be spoken.
+    voice, or silence, left the loudspeaker; they count the utterances that found the voice playing.
+    `end_of_speech_to_sent` leaves out what was held for a message that may not be interrupted.
+    `delta_to_first_sample` counts the messages that found nothing before them to be spoken.
     """
     heard = record.utterances.values()
+    lowered = [u for u in heard if u.t_ducked is not None]
     return {
         name: figures
         for name, values in (
-            ("onset_to_duck", [u.t_ducked - u.t_start for u in heard if u.t_ducked is not None]),
-            ("onset_to_cut", [u.t_silenced - u.t_start for u in heard if u.t_silenced is not None]),
+            ("onset_to_duck", [u.t_ducked - u.t_start for u in lowered if u.t_ducked is not None]),
+            (
+                "onset_to_cut",
+                [u.t_silenced - u.t_start for u in lowered if u.t_silenced is not None],
+            ),
             ("end_of_speech_to_sent", [u.sent.t - u.t_end for u in heard if u.sent is not None and not was_held(u)]),
             ("delta_to_first_sample", list(_starts(record.messages.values()))),
         )

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from voice.audio.base import RATE
-from voice.report.audio import conversation_wav
+from voice.report.audio import Recordings, conversation_wav
 from voice.report.files import private_folder, write_private
 from voice.report.page import page
 from voice.report.record import Record
 from voice.report.scene import scene
 from voice.report.summary import start_of, summary, write_summary
-from voice.report.timeline import Recordings, envelope, timeline_png
 from voice.report.words import SpokenWord
 
 
@@ -45,6 +44,8 @@ def write_report(
     The folder is created with mode 0700. Each file appears at once, whole; summary.json last, so whoever waits for it
     finds the others. `recordings` is a room, or anything with both sides at `rate` Hz and their `t0`. Raises OSError.
     """
+    from voice.report.timeline import envelope, timeline_png  # takes a second to load: only when a report is written
+
     folder = private_folder(Path(out_dir))
     origin = None if recordings is None else recordings.t0
     zero = start_of(record, origin)
