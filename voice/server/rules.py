@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from voice.wire.spellings import assumed
+
 
 @dataclass(frozen=True, slots=True)
 class ServerRules:
@@ -17,7 +19,7 @@ class ServerRules:
     first_frame_timeout: float = 10.0
     refusal: Literal["close", "http"] = "close"
     """How a bad token is refused: accepted and closed with 1008, or with an HTTP error."""
-    opening: Literal["events", "snapshot"] = "events"
+    opening: Literal["events", "snapshot"] = "snapshot" if assumed("opening.arrives") == "snapshot" else "events"
     """How the opening message arrives: as live events after the snapshot, or as rows in it."""
     most_conversations: int = 256
     """Kept in memory; the one not used for longest is forgotten first."""

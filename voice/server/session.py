@@ -23,6 +23,7 @@ from voice.core.events import (
     TurnEnded,
     Widget,
 )
+from voice.server.assessment import assessment
 from voice.server.engine import Engine, Reply, State
 from voice.server.flow import Faults, Line
 from voice.server.redact import redact
@@ -79,8 +80,10 @@ class _Turn:
     asked: bool = False
     """Something of a question was sent."""
     frames: int = 0
-    held: list[Event] | None = None
-    """Preempted: what is still to come late is put here."""
+    late: tuple[Event, ...] = ()
+    """What would still come after a preemption, as a fault."""
+    partial: HistoryRow | None = None
+    """The message under way, as far as it was sent."""
 
 
 class HostedConversation:
@@ -123,26 +126,7 @@ class HostedConversation:
 
     def assessment(self) -> dict[str, Any]:
         """The whole assessment as of now."""
-        evidence = [
-            {
-                "id": entry.id,
-                "name": entry.name,
-                "common_name": entry.name,
-                "state": entry.state,
-                "origin": entry.origin,
-            }
-            for entry in self._state.evidence
-        ]
-        recommendation = self._state.recommendation
-        return {
-            "age": self._given.get("age"),
-            "sex": self._given.get("sex"),
-            "relationship": self._given.get("relationship"),
-            "evidence": [*self._given.get("evidence", ()), *evidence],
-            "unmatched_evidence": [{"name": text, "state": "present"} for text in self._state.unmatched],
-            "conditions": list(recommendation.get("conditions", ())) if recommendation else [],
-            "recommendation": dict(recommendation) if recommendation else None,
-        }
+        return assessment(self._given, self._state)
 
     # ------------------------------------------------------------------ turns
 
@@ -161,13 +145,16 @@ class HostedConversation:
     def receive(self, message: Mapping[str, Any], now: float) -> None:
         """Take a validated user message: end the running turn and start the next. The same id again: no new turn."""
         found = next((earlier for earlier in self.received if earlier.id == message["id"]), None)
-        if found is not None:
+        if found is not None and assumed("resend.same_id") == "one_turn":
             self._emit(found)
             return
-        old = self._turn
-        late: list[Event] = []
-        if old is not None:
-            late = self._preempt(old)
+        after: list[Event] = []
+        if self._turn is not None:
+            ended, after = self._preempt(self._turn)
+            if assumed("preempt.order") == "interrupted_first":
+                self._emit_all(ended)
+            else:
+                after = ended + after
         played = message.get("played_content")
         received = Received(
             id=message["id"] or self._new_id(),
@@ -184,8 +171,7 @@ class HostedConversation:
         reply = self._engine.answer(before, received.content)
         self._state = reply.state
         self._emit(received)
-        for event in late:
-            self._emit(event)
+        self._emit_all(after)
         self._start(_Turn(received.turn_id, before, reply.step.faults), reply, received)
 
     def _start(self, turn: _Turn, reply: Reply, received: Received | None = None) -> None:
@@ -195,17 +181,17 @@ class HostedConversation:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _preempt(self, old: _Turn) -> list[Event]:
-        """End the running turn; returns what still comes of it, late, when that fault is on."""
+    def _preempt(self, old: _Turn) -> tuple[list[Event], list[Event]]:
+        """Stop the running turn: the event of its end, and what still comes of it late when that fault is on."""
         self._turn = None
-        late: list[Event] = old.held or []
         if old.task is not None:
             old.task.cancel()
         if not old.asked:
             self._state = old.before  # the new message answers the question that was open before that turn
-        if old.has_event:
-            self._emit(TurnEnded(old.id, "interrupted"))
-        return late
+        if old.partial is not None and assumed("preempt.history") == "shortened":
+            self.rows.append(old.partial)
+        ended: list[Event] = [TurnEnded(old.id, "interrupted")] if old.has_event else []
+        return ended, list(old.late)
 
     async def _run(self, turn: _Turn, reply: Reply, received: Received | None) -> None:
         pace = reply.step.pace or self._engine.flow.pace
@@ -250,13 +236,14 @@ class HostedConversation:
         completed = MessageCompleted(message_id, turn.id, line.kind, may, final, row.widgets)
         events = [*widgets, *deltas] if faults.widgets_first else [*deltas, *widgets]
         for index, event in enumerate(events):
-            turn.held = [*events[index:], completed][: faults.late_events]
             self._tell(turn, event)
             turn.asked = turn.asked or may
-            turn.held = [*events[index + 1 :], completed][: faults.late_events]
+            turn.late = tuple([*events[index + 1 :], completed][: faults.late_events])
+            if isinstance(event, MessageDelta):
+                sent = (turn.partial.text if turn.partial else "") + event.text
+                turn.partial = replace(row, text=sent, widgets=())
             await asyncio.sleep(seconds)
-        turn.held = None
-        turn.asked = turn.asked or may
+        turn.late, turn.partial, turn.asked = (), None, turn.asked or may
         self.rows.append(replace(row, text=final))
         self._tell(turn, completed)
 
@@ -295,6 +282,10 @@ class HostedConversation:
             task.cancel()
         for follower in list(self._followers):
             follower.drop()
+
+    def _emit_all(self, events: list[Event]) -> None:
+        for event in events:
+            self._emit(event)
 
     async def close(self) -> None:
         """`end`, and wait until nothing of it runs any more."""

@@ -88,7 +88,7 @@ def yes_no(text: str) -> str | None:
     if _UNSURE.find(text):
         return "unsure"
     yes, no = _YES.find(text), _NO.find(text)
-    if yes and (not no or yes[0] < no[0]) and not (no and no[0] <= yes[1] + 1 and yes[0] > 0):
+    if yes and (not no or yes[0] < no[0]) and not plain(text)[yes[1] :].startswith(" not"):
         return "yes"
     return "no" if no else None
 
@@ -115,7 +115,7 @@ def number(text: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """How long: in days, and in the words that said so."""
+    """How long: in days, and in words that may follow "you have had it"."""
 
     days: float
     words: str
@@ -125,21 +125,19 @@ def duration(text: str) -> Duration | None:
     """ "About three days." or "since yesterday"; None if no duration is in it."""
     said = plain(text)
     units = "|".join(_DAYS)
-    for hit in re.finditer(rf"(?:(\S+) )?(?:(\S+) )?(?:of |or so )?\b({units})s?\b", said):
-        for amount in (f"{hit[1]} {hit[2]}", hit[2], hit[1]):
-            if amount is None:
-                continue
-            value = number(amount)
-            if value is None:
-                value = next((_VAGUE[word] for word in amount.split()[::-1] if word in _VAGUE), None)
-            if value is not None:
-                return Duration(value * _DAYS[hit[3]], _amount_words(hit, amount, said))
+    for hit in re.finditer(rf"(?:(\S+) )??(\S+) (?:of |or so )?(?:{units})s?\b", said):
+        unit = _DAYS[hit[0].split()[-1].removesuffix("s")]
+        before = said[: hit.start(2)].split()[-1:]
+        lead = before[0] if before and (before[0] in _TENS or before[0] in _VAGUE) else ""
+        amount = f"{lead} {hit[2]}".strip()
+        value = number(amount)
+        if value is None:
+            value = next((_VAGUE[word] for word in amount.split() if word in _VAGUE and word not in ("a", "an")), None)
+        if value is None and hit[2] in _VAGUE:
+            value = _VAGUE[hit[2]]
+        if value is not None:
+            return Duration(value * unit, " ".join(f"for {lead} {said[hit.start(2) : hit.end()]}".split()))
     for phrase, days in _NAMED_DAYS.items():
         if re.search(rf"\b{phrase}\b", said):
-            return Duration(days, "one day" if days == 1 else f"since {phrase}")
+            return Duration(days, f"since {phrase}")
     return None
-
-
-def _amount_words(hit: re.Match[str], amount: str, said: str) -> str:
-    start = said.index(amount.split()[0], hit.start())
-    return said[start : hit.end()]

@@ -41,10 +41,6 @@ _SILENT = logging.Logger("voice.wire.socket", logging.CRITICAL + 1)
 """The library logs headers (the token) and frames (what a patient said) at debug level: it gets no logger."""
 
 
-FLUSH_POLL = 0.02
-"""Seconds between two looks at what the server has not accepted yet."""
-
-
 @dataclass(frozen=True, slots=True)
 class LinkRules:
     """How long to wait for what; seconds."""
@@ -93,19 +89,21 @@ class Connection:
         self._closing = False
         self._loop_task: asyncio.Task[None] | None = None
         self._unaccepted: dict[str, SendUserMessage] = {}
+        self._settled = asyncio.Event()
+        self._settled.set()
         self._sent: list[str] = []
         self._outbox: asyncio.Queue[str] | None = None
 
     def send(self, message: SendUserMessage) -> None:
         """Send a user message now, or as soon as the link is up. It is kept until the server has accepted it."""
         self._unaccepted[message.id] = message
+        self._settled.clear()
         if self._outbox is not None:
             self._put(message)
 
     async def flushed(self) -> None:
-        """Returns once the server has accepted everything that was sent."""
-        while self._unaccepted:
-            await asyncio.sleep(FLUSH_POLL)  # noqa: ASYNC110 (messages leave the box in five places; an end is rare)
+        """Returns once the server has answered everything that was sent. Without a link that may be never."""
+        await self._settled.wait()
 
     async def run(self) -> None:
         """Hold the link until it is closed or fatally lost."""
@@ -217,7 +215,7 @@ class Connection:
         self._outbox = asyncio.Queue()
         self._sent = []
         for row in snapshot.rows:
-            self._unaccepted.pop(row.id, None)
+            self._settle(row.id)
         for message in self._unaccepted.values():
             self._put(message)
         self._emit(LinkUp(reconnects=self._ups))
@@ -228,15 +226,20 @@ class Connection:
         self._outbox.put_nowait(self._codec.user_message(message))
         self._sent.append(message.id)
 
+    def _settle(self, message_id: str) -> None:
+        self._unaccepted.pop(message_id, None)
+        if not self._unaccepted:
+            self._settled.set()
+
     def _track(self, event: object) -> None:
         match event:
             case UserAccepted(id=accepted):
-                self._unaccepted.pop(accepted, None)
+                self._settle(accepted)
             case ServerFault(code=code) if code in REFUSES_MESSAGE:
                 # The error names no message; frames are handled in order, so it is about the first one not accepted.
                 refused = next((sent for sent in self._sent if sent in self._unaccepted), None)
                 if refused is not None:
-                    del self._unaccepted[refused]
+                    self._settle(refused)
             case ConversationClosed():
                 self._over = True
 

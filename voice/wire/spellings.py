@@ -48,7 +48,6 @@ ASSUMED: Final[Mapping[str, Assumption]] = {
     "can_interrupt.follow_up": Assumption("true", "false", "barge-in is allowed on the kinds that carry the question"),
     "can_interrupt.read_back": Assumption("true", "false", "no short connective; a correction is natural here"),
     "can_interrupt.*": Assumption("true", "false", "the stated uninterruptible kinds are short; letting in is safer"),
-    "kind.opening": Assumption("intro", "follow_up", "the opening opens a stage, which is what intro means"),
     # ---- behaviour of the two ends
     "opening.arrives": Assumption("events", "snapshot", "the documented way of all other assistant messages"),
     "opening.turn_event": Assumption("turn_completed", "none", "resuming clients wait for a durable boundary"),
@@ -68,8 +67,10 @@ ASSUMED: Final[Mapping[str, Assumption]] = {
     "recommendation.triage_level": Assumption("triage_level", "level", "as in the recommendation widget"),
     "recommendation.specialist": Assumption("specialist", "recommended_specialist", "as in the recommendation widget"),
     "recommendation.channel": Assumption("channel", "recommended_channel", "as in the recommendation widget"),
-    "recommendation.emergency": Assumption("has_emergency_findings", "emergency", "as in the recommendation widget"),
-    "recommendation.serious": Assumption("serious_findings", "serious", "as in the recommendation widget"),
+    "recommendation.has_emergency_findings": Assumption(
+        "has_emergency_findings", "emergency", "as in the recommendation widget"
+    ),
+    "recommendation.serious_findings": Assumption("serious_findings", "serious", "as in the recommendation widget"),
 }
 
 _STATED = """
