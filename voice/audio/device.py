@@ -1,0 +1,257 @@
+"""The sound card: a loudspeaker and a microphone through PortAudio.
+
+Two separate streams, because a duplex stream was seen to die without a word. The callbacks copy and stamp, nothing
+else. PortAudio's stamps are on a clock of its own (wall clock on Linux), so its distance from monotonic time is
+measured before the first block and again every second. A watchdog tells when a device ended or fell silent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time as clock
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from voice.audio.base import BLOCK, RATE, Capture, DeviceError, Render
+from voice.audio.portaudio import (
+    DeviceInfo,
+    channels,
+    choose,
+    has_sound_card,
+    library,
+    list_devices,
+    look_again,
+)
+
+__all__ = ["DeviceInfo", "SoundCard", "Watchdog", "has_sound_card", "list_devices"]
+
+LOOK = 0.05
+"""Seconds between two looks of the watchdog."""
+SILENT = 0.3
+"""Seconds without a callback after which a device is lost; 30 blocks, where 40 ms was the longest gap measured."""
+STARTING = 2.0
+"""Seconds that a device may take to its first callback (Bluetooth wakes up slowly)."""
+CLOSING = 1.0
+"""Seconds to wait for PortAudio to close a stream; it hangs while a sound server does not answer."""
+
+
+class Watchdog:
+    """Decides from the times of the newest callbacks whether a device is lost; owns no clock and no thread."""
+
+    def __init__(self, started: float) -> None:
+        self._started = self._looked = started
+        self._excused = started
+        """Silence before this time is not held against a device."""
+
+    def look(self, now: float, loudspeaker: float | None, microphone: float | None) -> str | None:
+        """Why the device is lost, or None. Times (seconds) of the newest callbacks; None: there was none yet.
+
+        A look that comes late itself proves nothing: the whole program was held up.
+        """
+        if now - self._looked > SILENT / 2:
+            self._excused = now
+        self._looked = now
+        for name, time in (("loudspeaker", loudspeaker), ("microphone", microphone)):
+            if time is None:
+                if now - max(self._started, self._excused) > STARTING:
+                    return f"the {name} did not start within {STARTING:g} s"
+            elif now - max(time, self._excused) > SILENT:
+                return f"the {name} gave no sign of life for {SILENT:g} s"
+        return None
+
+
+class _Direction:
+    """One open stream, the time of its newest callback, and the distance of its clock from monotonic time."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+        self.stream: Any = None
+        self.newest: float | None = None
+        self.offset = 0.0
+        self.ended = False
+
+    def measure(self) -> None:
+        """Read both clocks, keeping the reading that was disturbed least."""
+        best = float("inf")
+        for _ in range(5):
+            before = clock.monotonic()
+            there = self.stream.time
+            after = clock.monotonic()
+            if after - before < best:
+                best = after - before
+                offset = there - (before + after) / 2
+        self.offset = offset
+
+    def time(self, stamp: float) -> float:
+        """A stamp of PortAudio on the monotonic clock; where the driver gives none, the best guess."""
+        if stamp <= 0.0:
+            latency = float(self.stream.latency)
+            return clock.monotonic() + (latency if self.word == "loudspeaker" else -latency)
+        return stamp - self.offset
+
+
+class SoundCard:
+    """Real devices. Times are those of `time.monotonic`, which is also an ordinary asyncio loop's time.
+
+    `input` and `output` name devices by a part of their name or by number; None: the default. `latency` is what
+    PortAudio is asked for, in seconds. `open` and `close` may take some 0.1 s.
+    """
+
+    def __init__(
+        self,
+        input: str | int | None = None,
+        output: str | int | None = None,
+        rate: int = RATE,
+        latency: float = 0.02,
+    ) -> None:
+        self.name = "sound card"
+        self.rate = rate
+        self.underflows = 0
+        """Callbacks before which the loudspeaker had run dry."""
+        self.overflows = 0
+        """Callbacks before which microphone samples were lost."""
+        self._wanted: dict[str, str | int | None] = {"input": input, "output": output}
+        self._latency = latency
+        self._loudspeaker = _Direction("loudspeaker")
+        self._microphone = _Direction("microphone")
+        self._told: tuple[Render, Capture, Callable[[str], None]] | None = None
+        self._closing = threading.Event()
+        self._wake = threading.Event()
+        self._watcher: threading.Thread | None = None
+        self._stuck: list[threading.Thread] = []
+
+    def open(self, render: Render, capture: Capture, lost: Callable[[str], None]) -> None:
+        """Start both directions. `lost` is called once, from the watchdog's thread. Raises DeviceError."""
+        if self._watcher is not None:
+            raise DeviceError("the sound card is open already; close it first")
+        if any(thread.is_alive() for thread in self._stuck):
+            raise DeviceError("the sound server does not answer; restart it or the machine")
+        self._told = (render, capture, lost)
+        devices = list_devices()
+        microphone = choose(devices, "input", self._wanted["input"])
+        loudspeaker = choose(devices, "output", self._wanted["output"])
+        self.name = f"sound card ({microphone.name}, {loudspeaker.name})"
+        self._loudspeaker, self._microphone = _Direction("loudspeaker"), _Direction("microphone")
+        self._closing.clear()
+        self._wake.clear()
+        sounddevice = library()
+        try:
+            self._make(self._microphone, sounddevice.InputStream, microphone, "input", self._taker(capture))
+            self._make(self._loudspeaker, sounddevice.OutputStream, loudspeaker, "output", self._giver(render))
+        except BaseException:
+            self.close()
+            raise
+        self._watcher = threading.Thread(target=self._watch, args=(lost,), name="sound-watchdog", daemon=True)
+        self._watcher.start()
+
+    def reopen(self) -> None:
+        """Close, look for devices anew, and open again by the same names. Raises DeviceError (try again later)."""
+        if self._told is None:
+            raise DeviceError("the sound card was never open; open it first")
+        self.close()
+        if not any(thread.is_alive() for thread in self._stuck):
+            look_again()
+        self.open(*self._told)
+
+    def close(self) -> None:
+        """Stop both directions. Safe to call twice, and from within `lost`."""
+        self._closing.set()
+        self._wake.set()
+        if self._watcher is not None and self._watcher is not threading.current_thread():
+            self._watcher.join()
+        self._watcher = None
+        streams = [d.stream for d in (self._loudspeaker, self._microphone) if d.stream is not None]
+        self._loudspeaker.stream = self._microphone.stream = None
+        if streams:
+            closer = threading.Thread(target=_close, args=(streams,), name="sound-close", daemon=True)
+            closer.start()
+            closer.join(CLOSING)
+            self._stuck = [thread for thread in (*self._stuck, closer) if thread.is_alive()]
+
+    # ------------------------------------------------------------------ the callbacks
+
+    def _giver(self, render: Render) -> Callable[..., None]:
+        direction = self._loudspeaker
+        block = np.zeros(BLOCK, np.float32)
+
+        def give(out: Any, frames: int, times: Any, flags: Any) -> None:
+            direction.newest = clock.monotonic()
+            if flags:
+                self.underflows += bool(flags.output_underflow)
+            render(block, direction.time(times.outputBufferDacTime))
+            out[:] = block[:, None]
+
+        return give
+
+    def _taker(self, capture: Capture) -> Callable[..., None]:
+        direction = self._microphone
+
+        def take(data: Any, frames: int, times: Any, flags: Any) -> None:
+            direction.newest = clock.monotonic()
+            if flags:
+                self.overflows += bool(flags.input_overflow)
+            capture(data[:, 0].copy(), direction.time(times.inputBufferAdcTime))
+
+        return take
+
+    # ------------------------------------------------------------------ inside
+
+    def _make(self, direction: _Direction, stream: Any, device: DeviceInfo, kind: Any, callback: Any) -> None:
+        count = channels(device, kind, self.rate)
+
+        def ended() -> None:
+            direction.ended = True
+            self._wake.set()
+
+        try:
+            direction.stream = stream(
+                samplerate=self.rate,
+                blocksize=BLOCK,
+                device=device.index,
+                channels=count,
+                dtype="float32",
+                latency=self._latency,
+                callback=callback,
+                finished_callback=ended,
+            )
+            direction.measure()
+            direction.stream.start()
+        except library().PortAudioError as error:
+            raise DeviceError(
+                f"the {direction.word} {device.name!r} cannot be opened: {error.args[0]}; is another program using it?"
+            ) from None
+
+    def _watch(self, lost: Callable[[str], None]) -> None:
+        watchdog = Watchdog(clock.monotonic())
+        measured = clock.monotonic()
+        directions = (self._loudspeaker, self._microphone)
+        while not self._closing.is_set():
+            self._wake.wait(LOOK)
+            now = clock.monotonic()
+            gone = next((direction.word for direction in directions if direction.ended), None)
+            reason = f"the {gone} went away" if gone else None
+            reason = reason or watchdog.look(now, self._loudspeaker.newest, self._microphone.newest)
+            if self._closing.is_set():
+                return
+            if reason:
+                lost(reason)
+                return
+            if now - measured > 1.0:
+                measured = now
+                with contextlib.suppress(
+                    library().PortAudioError
+                ):  # a clock that cannot be read now: the old one serves
+                    for direction in directions:
+                        direction.measure()
+
+
+def _close(streams: list[Any]) -> None:
+    for stream in streams:
+        for end in (stream.abort, stream.close):
+            try:
+                end()
+            except library().PortAudioError:
+                continue  # the device is gone: there is nothing left to end
