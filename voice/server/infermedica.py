@@ -22,7 +22,7 @@ from voice.core.events import (
     TurnEnded,
     Widget,
 )
-from voice.server.inputs import ConversationInput, ResumeInput, UserMessageInput, details, too_long
+from voice.server.inputs import CONVERSATION_ID, ConversationInput, UserMessageInput, details, too_long
 from voice.server.session import Event, HostedConversation, Malformed, Received
 from voice.wire.json_frame import BadFrameError, parse
 from voice.wire.spellings import assumed, read, write
@@ -70,9 +70,9 @@ def first_frame(frame: Mapping[str, Any]) -> ConversationInput | str:
             raise _invalid(error, place) from None
     if frame["type"] == "conversation.resume":
         try:
-            return str(ResumeInput.model_validate({"conversation_id": read(frame, "path.resume_id")}).conversation_id)
+            return str(CONVERSATION_ID.validate_python(read(frame, "path.resume_id")))
         except ValidationError as error:
-            raise _invalid(error) from None
+            raise _invalid(error, assumed("path.resume_id")) from None
     raise Refused("invalid_message_type", "the first frame has to create or resume a conversation")
 
 
@@ -92,8 +92,8 @@ def user_message(frame: Mapping[str, Any], conversation: HostedConversation) -> 
         raise _invalid(error, "user_message") from None
     limit = conversation.settings["max_message_length"]
     if len(message.content) > limit:
-        found = too_long(limit, _location("user_message.content"))
-        raise Refused("invalid_payload", "1 validation error: user_message.content", found)
+        found = too_long(limit, assumed("location.prefix"), "user_message", "content")
+        raise Refused("invalid_payload", f"1 validation error(s): {found[0]['location']}", found)
     if conversation.status == "completed":
         terminated = conversation.is_terminated
         code = "conversation_terminated" if terminated else "conversation_completed"
@@ -104,11 +104,6 @@ def user_message(frame: Mapping[str, Any], conversation: HostedConversation) -> 
 def _invalid(error: ValidationError, *place: str) -> Refused:
     found = details(error, assumed("location.prefix"), *place)
     return Refused("invalid_payload", f"{len(found)} validation error(s): {found[0]['location']}", found)
-
-
-def _location(path: str) -> str:
-    prefix = assumed("location.prefix")
-    return f"{prefix}.{path}" if prefix else path
 
 
 # --------------------------------------------------------------------------- to the client

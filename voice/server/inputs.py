@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 _OLDEST_YEARS = 130
 """Documented upper limit of an age."""
@@ -80,10 +80,8 @@ class UserMessageInput(_Input):
     traceparent: str | None = None
 
 
-class ResumeInput(_Input):
-    """The id of the conversation to take up."""
-
-    conversation_id: UUID = Field(strict=False)
+CONVERSATION_ID: TypeAdapter[UUID] = TypeAdapter(UUID)
+"""The id in a resume."""
 
 
 def details(error: ValidationError, *place: str) -> list[dict[str, str]]:
@@ -98,10 +96,10 @@ def details(error: ValidationError, *place: str) -> list[dict[str, str]]:
     ]
 
 
-def too_long(limit: int, place: str) -> list[dict[str, str]]:
+def too_long(limit: int, *place: str) -> list[dict[str, str]]:
     """The `details` for a content of more than `limit` code points."""
     message = f"String should have at most {limit} characters"
-    return [{"location": place, "message": message, "type": "string_too_long"}]
+    return [{"location": ".".join(part for part in place if part), "message": message, "type": "string_too_long"}]
 
 
 def as_plain(model: BaseModel) -> dict[str, Any]:

@@ -117,11 +117,11 @@ class FlowServer:
     async def stop(self) -> None:
         """Close every connection and end every turn. Safe to call twice."""
         server, self._server = self._server, None
+        if server is not None:
+            server.close(code=int(assumed("close.going_away")))
+            await server.wait_closed()
         for conversation in list(self.conversations.values()):
             await conversation.close()
-        if server is not None:
-            server.close()
-            await server.wait_closed()
 
     async def drop_sockets(self) -> None:
         """Cut every open connection without a word, as a broken network does; turns go on."""

@@ -175,7 +175,7 @@ def _mapping(found: Any) -> Mapping[str, Any]:
 
 
 def _snapshot(frame: Mapping[str, Any]) -> Snapshot:
-    conversation = _object(frame, read(frame, "path.snapshot"), "conversation")
+    conversation = _object(frame, read(frame, "path.snapshot"), assumed("path.snapshot"))
     settings = _mapping(conversation.get("settings"))
     messages = conversation.get("messages")
     rows = [_row(found) for found in messages] if isinstance(messages, list) else []
