@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -79,8 +80,8 @@ class Espeak:
     """The servant: speaks one `Request` after the other."""
 
     def __init__(self, language: str, variant: str, pitch: int | None) -> None:
-        self._lib, data = _load()
-        self._rate = self._lib.espeak_Initialize(_SYNCHRONOUS, _BUFFER_MS, data, _DONT_EXIT)
+        self._lib, self._data = _load()
+        self._rate = self._lib.espeak_Initialize(_SYNCHRONOUS, _BUFFER_MS, self._data.encode(), _DONT_EXIT)
         if self._rate <= 0:
             raise VoiceError("espeak-ng does not start; reinstall the package espeakng-loader")
         self._choose(language, variant)
@@ -93,9 +94,12 @@ class Espeak:
         if wanted not in known:
             close = ", ".join(sorted(k for k in known if k[:2] == wanted[:2])) or "en-us, de, fr-fr, es, cmn, ja, ko"
             raise VoiceError(f"no language {language!r} in this espeak-ng; close to it or common: {close}")
+        variants = Path(self._data) / "voices" / "!v"  # espeak-ng takes an unknown variant without a word
+        if variant and not (variants / variant).is_file():
+            raise VoiceError(f"no variant {variant!r} in this espeak-ng; try f1 to f5, m1 to m7 or none")
         name = known[wanted] + (f"+{variant}" if variant else "")
         if self._lib.espeak_SetVoiceByName(name.encode()) != 0:
-            raise VoiceError(f"no variant {variant!r} in this espeak-ng; try f1 to f5, m1 to m7 or none")
+            raise VoiceError(f"espeak-ng cannot load its voice for {language!r}; reinstall the package espeakng-loader")
 
     def _languages(self) -> dict[str, str]:
         """Every language name, in lower case -> the identifier of its best voice."""
@@ -211,12 +215,12 @@ class _Clause:
             self.cancelled = not self._reply(part)
 
 
-def _load() -> tuple[Any, bytes]:
+def _load() -> tuple[Any, str]:
     try:
         import espeakng_loader  # here, not above: only the worker process may load the library
 
         lib = ctypes.CDLL(espeakng_loader.get_library_path())
-        data = str(espeakng_loader.get_data_path()).encode()
+        data = str(espeakng_loader.get_data_path())
     except (ImportError, OSError) as error:
         raise VoiceError(f"the espeak-ng library cannot be loaded ({error}); install espeakng-loader") from error
     lib.espeak_Initialize.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_int)
