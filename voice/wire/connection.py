@@ -123,9 +123,15 @@ class Connection:
         """End the link; returns when its task is done and its socket closed. Safe to call twice."""
         self._closing = True
         task = self._loop_task
-        if task is not None:
+        if task is None:
+            return
+        task.cancel()
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:  # whoever cannot wait: no closing handshake then, but nothing is left behind
             task.cancel()
             await asyncio.wait([task])
+            raise
 
     async def _loop(self) -> None:
         failures = 0
