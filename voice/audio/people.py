@@ -84,6 +84,11 @@ class Sounds:
         """Let `pcm` be heard from sample `start` on."""
         self._sounds.append(_Sound(start, pcm, person))
 
+    @property
+    def waiting(self) -> int:
+        """How many sounds are not over yet."""
+        return len(self._sounds)
+
     def mix(self, start: int, count: int) -> tuple[Pcm, Pcm]:
         """(people, other noises) in the samples `start` to `start + count`; what is over is forgotten."""
         people, others = np.zeros(count, np.float32), np.zeros(count, np.float32)
