@@ -11,9 +11,11 @@ The voice goes down at the onset of speech, and stops only on evidence that a pe
 | silence longer than `give_up`         | -             | resume                   | -                     |
 | utterance: words for us               | take          | cut, take                | hold                  |
 | utterance: stop phrase                | take          | cut (stop_phrase), take  | hold                  |
-| utterance: backchannel                | take          | resume, ignore           | ignore                |
+| utterance: backchannel (*)            | take          | resume, ignore           | ignore                |
 | utterance: a sound that reads as words| ignore        | resume, ignore           | ignore                |
 | utterance: no words                   | ignore        | resume                   | ignore                |
+
+(*) and while nothing plays but a message waits for its turn: ignore; the assistant has not finished yet.
 
 The machine is pure: it takes (seconds, evidence) and owns no clock, no audio and no thread.
 """
@@ -56,6 +58,8 @@ class Playing:
     speaking: bool
     """A message is being spoken, or is about to go on."""
     can_interrupt: bool
+    waiting: bool = False
+    """A message is spoken or waits for its turn, so that a backchannel is no answer yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,9 @@ class FloorRules:
     doubt: float = 1.5
     """Seconds after which voice activity without any recognised word does not keep the next message waiting: a
     noisy hall must not silence the program."""
+    longest: float = 90.0
+    """Seconds after which an utterance that never ended is forgotten: longer than any utterance may last, so only
+    ears that died come here."""
     stop_phrases: Sequence[str] = ("stop", "wait", "hold on", "no no", "quiet", "be quiet", "shut up", "pause")
     backchannels: Sequence[str] = (
         *("mm hm", "mm", "mhm", "mm hmm", "uh huh", "aha", "ah", "oh", "hm", "hmm", "right", "okay", "ok", "yeah"),
@@ -110,6 +117,17 @@ class Floor:
 
     rules: FloorRules = field(default_factory=FloorRules)
     _open: _Open | None = None
+    _stops: frozenset[str] = frozenset()
+    _backchannels: frozenset[str] = frozenset()
+    _noises: frozenset[str] = frozenset()
+    _answers: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        rules = self.rules
+        self._stops, self._backchannels, self._noises, self._answers = (
+            frozenset(filter(None, map(plain, phrases)))
+            for phrases in (rules.stop_phrases, rules.backchannels, rules.noise_words, rules.short_answers)
+        )
 
     @property
     def user_speaks(self) -> bool:
@@ -149,7 +167,13 @@ class Floor:
     def tick(self, now: float) -> list[Decision]:
         """Decisions that time alone brings: a ducked voice comes back when no evidence came."""
         current = self._open
-        if current is None or not current.ducked or current.cut or current.silent_since is None:
+        if current is None:
+            return []
+        if now - current.onset > self.rules.longest:
+            self._open = None
+            back = [Decision(Act.RESUME, current.id, "never ended")] if current.ducked and not current.cut else []
+            return [*back, Decision(Act.IGNORE, current.id, "never ended")]
+        if not current.ducked or current.cut or current.silent_since is None or self.is_for_us(current.said):
             return []
         if now - current.silent_since < self.rules.give_up:
             return []
@@ -158,7 +182,13 @@ class Floor:
 
     def started_speaking(self, playing: Playing) -> list[Decision]:
         """A message began to play while an utterance was open."""
-        return self._duck(self._open, playing) if self._open is not None else []
+        current = self._open
+        if current is None:
+            return []
+        if current.ducked and not playing.can_interrupt:
+            current.ducked = False
+            return [Decision(Act.RESUME, current.id, "may not be interrupted")]
+        return self._duck(current, playing)
 
     def _duck(self, current: _Open, playing: Playing) -> list[Decision]:
         if current.ducked or current.cut or not (playing.speaking and playing.can_interrupt):
@@ -208,26 +238,32 @@ class Floor:
         rules, short = self.rules, voiced < self.rules.short
         if voiced < rules.blip:
             return "blip"
-        if not playing.speaking:
-            return "short noise" if short and self._only(words, rules.noise_words) else None
-        if self.is_stop(words) or self._only(words, rules.short_answers):
+        if not playing.speaking and not playing.waiting:
+            return "short noise" if short and _only(words, self._noises) else None
+        if self.is_stop(words) or _only(words, self._answers):
             return None
-        if short or self._only(words, rules.noise_words):
+        if (short and playing.speaking) or _only(words, self._noises):
             return "noise"
-        return "backchannel" if self._only(words, rules.backchannels) else None
+        return "backchannel" if _only(words, self._backchannels) else None
 
     # ------------------------------------------------------------------ what words are
 
     def is_stop(self, words: str) -> bool:
         """Whether the words begin with a stop phrase."""
-        return any(words == phrase or words.startswith(phrase + " ") for phrase in self.rules.stop_phrases)
+        return any(words == phrase or words.startswith(phrase + " ") for phrase in self._stops)
 
     def is_for_us(self, words: str) -> bool:
         """Whether there are words that are neither backchannels nor what noises read as."""
-        return bool(words) and not self._only(words, (*self.rules.backchannels, *self.rules.noise_words))
+        return bool(words) and not _only(words, self._backchannels | self._noises)
 
-    @staticmethod
-    def _only(words: str, phrases: Sequence[str]) -> bool:
-        """Whether the words are nothing but these phrases, any number of them in a row."""
-        pattern = "|".join(re.escape(phrase) for phrase in sorted(phrases, key=len, reverse=True))
-        return re.fullmatch(rf"(?:(?:{pattern})(?: |$))+", words) is not None
+
+def _only(words: str, phrases: frozenset[str]) -> bool:
+    """Whether the words are nothing but these phrases, any number of them in a row."""
+    single = words.split()
+    longest = max((len(phrase.split()) for phrase in phrases), default=0)
+    reached = {0}  # numbers of words that phrases fill up from the beginning
+    for end in range(1, len(single) + 1):
+        starts = range(max(0, end - longest), end)
+        if any(start in reached and " ".join(single[start:end]) in phrases for start in starts):
+            reached.add(end)
+    return len(single) in reached

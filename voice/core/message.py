@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from voice.core.events import Cause, MessageClosed, Widget
 from voice.core.script import Script
@@ -24,11 +24,8 @@ class Message:
     """Index of the clause the voice is at work on."""
     heard: int = 0
     """Characters of the source heard, as last shown."""
-    cut: Cause | None = None
     t_start: float | None = None
     """When its first sample left the loudspeaker."""
-    broken: set[int] = field(default_factory=set)
-    """Clauses that the voice could not speak."""
 
     def report(self, heard: str, estimated: bool, cut: Cause | None, t_end: float) -> MessageClosed:
         """The one report of this message."""

@@ -63,10 +63,6 @@ DEFAULT_MAX_LENGTH = 1500
 
 CLOSED_BY_SERVER = ("completed", "terminated")
 
-SETTLE_WITHIN = 90.0
-"""Seconds after which a cut is settled although its utterance never ended: longer than any utterance may last, so
-only ears that died come here."""
-
 PlayedScope = Literal["turn", "message"]
 """What `played_content` covers: all that was heard of the cut turn, or of the cut message only."""
 
@@ -89,6 +85,8 @@ class _Cut:
     utterance_id: str
     take: Utterance | None = None
     """What the user said, when it is known before the voice has stopped."""
+    held: float = 0.0
+    """Seconds for which `take` was held."""
     stopped: Stopped | None = None
     t: float = 0.0
 
@@ -111,6 +109,9 @@ class Session:
         self._turn: str | None = None
         self._turn_runs = False
         self._resumed = False
+        """The beginning of a turn that runs may have been missed."""
+        self._missed = False
+        """The link broke in a running turn, and no snapshot came since."""
         self._closing: str | None = None
         self._ended = False
 
@@ -120,12 +121,8 @@ class Session:
         """Take one input at time `now` (seconds of the injected clock)."""
         if self._ended:
             return []
-        out = self._take(event, now)
-        out += self._go_on(now)
-        for output in out:
-            if isinstance(output, MessageClosed):
-                self._note_heard(output)
-        return out
+        out = self._noted(self._take(event, now))
+        return out + self._noted(self._go_on(now))
 
     def _take(self, event: Input, now: float) -> list[Output]:
         match event:
@@ -140,7 +137,8 @@ class Session:
             case ClauseFailed():
                 return self.speaking.failed(event, now)
             case Played():
-                return self.speaking.played(event, now)
+                halted = self._cut_now is not None and self._cut_now.stopped is not None
+                return self.speaking.played(event, now, halted)
             case VoiceStopped():
                 return self._stopped(event, now)
             case SpeechStarted() | SpeechPaused() | SpeechResumed() | Partial() | Utterance():
@@ -167,6 +165,7 @@ class Session:
                 return []
             case LinkDown(reason=reason, fatal=fatal):
                 self._closing = reason if fatal else self._closing
+                self._missed = self._missed or (self._turn_runs and not fatal)
                 self._turn_runs, self._resumed = False, True
                 return [Notice("link.fatal" if fatal else "link.down", reason)]
             case ServerFault():
@@ -180,7 +179,7 @@ class Session:
             case DeviceLost(reason=reason):
                 return [Notice("device.lost", reason), *self._cut("device", "", now)]
             case UserCut(cause=cause):
-                return self._cut(cause, "", now) if self._playing().can_interrupt else []
+                return self._cut(cause, "", now) if self._next_can_be_cut() else []
             case Typed(text=text):
                 return self._typed(Utterance("", text, now, now), now)
             case Shutdown():
@@ -192,8 +191,8 @@ class Session:
         """What time and the state as it is now bring: resume, release, the next message, the end."""
         out = self._decide(self.floor.tick(now), None, now)
         if (cut := self._cut_now) is not None:
-            overdue = cut.stopped is not None and now - cut.t > SETTLE_WITHIN
-            return [*out, *(self._settle_without_words(cut.utterance_id) if overdue else [])]
+            overdue = cut.stopped is not None and now - cut.t > self.rules.floor.longest
+            return [*out, *(self._settle_without_words(cut.utterance_id, now) if overdue else [])]
         out += self._release(now)
         if self.speaking.current is None and self._may_start(now):
             out += self.speaking.start_next(now)
@@ -207,14 +206,22 @@ class Session:
         return out
 
     def _more_to_come(self) -> bool:
-        """The server said that the conversation is over, and its last turn has not ended yet."""
-        return self._turn_runs and self._closing in CLOSED_BY_SERVER
+        """The server said that the conversation is over, and its last turn has not reached us to its end yet."""
+        return (self._turn_runs or self._missed) and self._closing in CLOSED_BY_SERVER
 
     # ------------------------------------------------------------------ the floor
 
     def _playing(self) -> Playing:
         message = self.speaking.current
-        return Playing(message is not None and message.started, message is None or message.can_interrupt)
+        return Playing(
+            speaking=message is not None and message.started,
+            can_interrupt=message is None or message.can_interrupt,
+            waiting=not self.speaking.idle,
+        )
+
+    def _next_can_be_cut(self) -> bool:
+        message = self.speaking.next()
+        return message is not None and message.can_interrupt
 
     def _may_start(self, now: float) -> bool:
         return self.speaking.gap_over(now) and not self.floor.holds(now)
@@ -235,7 +242,7 @@ class Session:
                 case Act.HOLD if isinstance(evidence, Utterance):
                     out += self._hold(evidence, now)
                 case Act.IGNORE:
-                    out += self._settle_without_words(decision.utterance_id)
+                    out += self._settle_without_words(decision.utterance_id, now)
         return out
 
     def _hold(self, utterance: Utterance, now: float) -> list[Output]:
@@ -248,19 +255,22 @@ class Session:
     def _release(self, now: float) -> list[Output]:
         """Send what was held, once, when nothing is spoken that may not be interrupted."""
         waiting = self.speaking.next()
-        if not self._held or self.floor.user_speaks or self.speaking.current is not None:
+        if not self._held or self.speaking.current is not None:
+            return []
+        if self.floor.holds(now) and self._closing != "shutdown":
             return []
         if waiting is not None and not waiting.can_interrupt:
             return []
-        held, self._held = self._held, []
-        whole = Utterance(
-            held[0][0].utterance_id,
-            " ".join(utterance.text.strip() for utterance, _ in held),
-            held[0][0].onset,
-            held[-1][0].end,
-        )
+        whole, since = self._take_held()
         released = FloorChanged("release", whole.utterance_id, "the floor is free")
-        return [released, *self._send(whole, now, held=now - held[0][1])]
+        return [released, *self._send(whole, now, held=now - since)]
+
+    def _take_held(self) -> tuple[Utterance, float]:
+        """What is held, as one utterance, and since when."""
+        held, self._held = self._held, []
+        first, last = held[0][0], held[-1][0]
+        text = " ".join(utterance.text.strip() for utterance, _ in held)
+        return Utterance(first.utterance_id, text, first.onset, last.end), held[0][1]
 
     # ------------------------------------------------------------------ cuts
 
@@ -271,8 +281,11 @@ class Session:
                 return []
             self._cut_now.cause = cause
             return self._settle(now) if self._cut_now.stopped is not None else []
-        if self.speaking.current is None and cause not in ("shutdown", "device"):
-            return self.speaking.drop_waiting(cause, now) if cause == "server" else []
+        if not self._playing().speaking and cause not in ("shutdown", "device"):
+            out = self.speaking.drop_waiting(cause, now)
+            if cause in ("key", "touch"):
+                self._owed = self._interruption(out, None, self._owed)
+            return out
         self._cut_now = _Cut(cause, utterance_id, t=now)
         return [StopVoice(cause)]
 
@@ -292,24 +305,32 @@ class Session:
         cut, self._cut_now = self._cut_now, None
         assert cut is not None
         assert cut.stopped is not None
-        if cut.cause == "device":
-            self.speaking.rewind(cut.stopped)
-            return []
         if cut.take is not None:
-            return self._send(cut.take, now, cut=cut)
+            return self._send(cut.take, now, cut=cut, held=cut.held)
+        if cut.cause == "device":
+            return self._go_back(cut, now)
         out = self._close(cut, now)
         if cut.cause in ("key", "touch"):
-            self._owed = self._played_content(out)
+            self._owed = self._interruption(out, cut.stopped, self._owed)
         return out
 
-    def _settle_without_words(self, utterance_id: str) -> list[Output]:
+    def _settle_without_words(self, utterance_id: str, now: float) -> list[Output]:
         """The utterance that cut the voice had no words after all: nothing was cut, the voice goes on."""
         cut = self._cut_now
         if cut is None or cut.stopped is None or cut.utterance_id != utterance_id:
             return []
         self._cut_now = None
+        return [FloorChanged("resume", utterance_id, "no words after the cut"), *self._go_back(cut, now)]
+
+    def _go_back(self, cut: _Cut, now: float) -> list[Output]:
+        """The voice goes on with the clause it was in, unless the server ended that turn in the meantime."""
+        assert cut.stopped is not None
+        message = cut.stopped.message
+        if message is not None and message.turn_id in self.speaking.dead_turns:
+            cut.cause = self.speaking.dead_turns[message.turn_id] or cut.cause
+            return self._close(cut, now)
         self.speaking.rewind(cut.stopped)
-        return [FloorChanged("resume", utterance_id, "no words after the cut")]
+        return []
 
     def _close(self, cut: _Cut, now: float) -> list[Output]:
         assert cut.stopped is not None
@@ -318,9 +339,21 @@ class Session:
             self.speaking.dead_turns.remember(message.turn_id, cut.cause)
         return self.speaking.finish(cut.stopped, cut.cause, cut.t if message is not None else now)
 
-    def _note_heard(self, closed: MessageClosed) -> None:
-        turn, texts = self._heard_of_turn
-        self._heard_of_turn = (closed.turn_id, [*(texts if turn == closed.turn_id else []), closed.heard])
+    def _noted(self, out: list[Output]) -> list[Output]:
+        """`out`, with what was heard of the messages it closes kept for `played_content`."""
+        for closed in out:
+            if isinstance(closed, MessageClosed):
+                turn, texts = self._heard_of_turn
+                self._heard_of_turn = (closed.turn_id, [*(texts if turn == closed.turn_id else []), closed.heard])
+        return out
+
+    def _interruption(self, closing: list[Output], stopped: Stopped | None, owed: str | None) -> str | None:
+        """`played_content` of what this closing cut off; what is `owed` from before if that was nothing audible."""
+        if not any(isinstance(output, MessageClosed) and output.cut for output in closing):
+            return owed
+        played = self._played_content(closing)
+        sounded = stopped is not None and stopped.message is not None and stopped.message.t_start is not None
+        return played if played or sounded else owed
 
     def _played_content(self, closing: list[Output]) -> str:
         """What was heard of the cut turn (or message), joined as it is displayed."""
@@ -338,22 +371,30 @@ class Session:
     # ------------------------------------------------------------------ to the server
 
     def _user_said(self, utterance: Utterance, now: float) -> list[Output]:
+        speaking = self._playing().speaking
+        held = 0.0
         if self._held:  # the user went on after what is held: one message
             self._held.append((utterance, now))
-            return []
+            if self._cut_now is None and not speaking:
+                return []  # `_release` sends it
+            utterance, since = self._take_held()
+            held = now - since
         out: list[Output] = []
-        if self._cut_now is None and self._playing().speaking:
+        if self._cut_now is None and speaking:
             out = self._cut("voice", utterance.utterance_id, now)
         cut = self._cut_now
         if cut is None:
             return self._send(utterance, now)
-        cut.take = utterance
+        cut.take, cut.held = utterance, held
         return self._settle(now) if cut.stopped is not None else out
 
     def _typed(self, typed: Utterance, now: float) -> list[Output]:
+        if not typed.text.strip():
+            return []
         playing = self._playing()
         if playing.speaking and not playing.can_interrupt:
-            return self._hold(typed, now)
+            self._held.append((typed, now))  # whatever the pacing of speech: nobody types by accident
+            return []
         out = self._cut("key", "", now) if playing.speaking else []
         return [*out, *self._user_said(typed, now)]
 
@@ -362,18 +403,8 @@ class Session:
         content = said.text.strip()
         if not content:
             return []
-        interrupted, played = self._owed is not None, self._owed
-        self._owed = None
-        if cut is not None:
-            out = self._close(cut, now)
-            sounded = cut.stopped is not None and cut.stopped.message is not None and cut.stopped.message.t_start
-        else:
-            out = self.speaking.drop_waiting("voice", now)
-            sounded = None
-        if any(isinstance(output, MessageClosed) and output.cut for output in out):
-            content_played = self._played_content(out)
-            if content_played or sounded is not None:  # else nothing audible was cut off
-                interrupted, played = True, content_played
+        out = self._close(cut, now) if cut is not None else self.speaking.drop_waiting("voice", now)
+        played, self._owed = self._interruption(out, cut.stopped if cut is not None else None, self._owed), None
         if self._turn is not None:
             self.speaking.dead_turns.remember(self._turn, "voice")
         if self._closing in CLOSED_BY_SERVER:
@@ -382,7 +413,7 @@ class Session:
             content = shorten(content, self.max_message_length)
             out.append(Notice("message.shortened", f"a user message was cut to {len(content)} characters"))
         message = SendUserMessage(
-            self._new_id(), content, interrupted, played, self._new_trace(), said.utterance_id, held
+            self._new_id(), content, played is not None, played, self._new_trace(), said.utterance_id, held
         )
         return [*out, message]
 
@@ -413,7 +444,7 @@ class Session:
         if event.terminated or event.completed:
             self._closing = "terminated" if event.terminated else "completed"
         rows = event.rows
-        self._resumed = self._resumed or event.resumed
+        self._resumed, self._missed = event.resumed, False
         if event.resumed:  # only what came after the user's last words can still be owed to the ear
             last_user = max((i for i, row in enumerate(rows) if row.role == "user"), default=-1)
             rows = rows[last_user + 1 :]

@@ -170,11 +170,12 @@ class Speaking:
         message.synthesising = None
         return [Notice("voice.failed", event.reason), *self.feed(now)]
 
-    def played(self, event: Played, now: float) -> list[Output]:
-        """Take the ledger; show what was heard; close the current message when its last sample was played."""
+    def played(self, event: Played, now: float, halted: bool = False) -> list[Output]:
+        """Take the ledger; show what was heard; close the current message when its last sample was played, unless
+        the voice is `halted` by a cut: then how much was heard is known, and whoever settles the cut closes it."""
         self.playhead.played(event.spans, event.stamp)
         message = self.current
-        if message is None:
+        if message is None or halted:
             return []
         frame = self.playhead.frame_at(now)
         self._mark_start(message)
@@ -212,6 +213,7 @@ class Speaking:
         if message is None:
             return Stopped(None, Heard(0, 0, False), True)
         self._mark_start(message)
+        message.synthesising = None  # what is still on its way of this clause comes too late
         left = self.playhead.frame_at(now) if device_lost else None
         frame = event.frame if left is None else min(left, event.frame)
         heard = self.playhead.heard(message.id, message.script.clauses, frame, full_level)
@@ -225,7 +227,6 @@ class Speaking:
             return
         self.playhead.forget(message.id, stopped.heard.clause)
         message.script.rewind(stopped.heard.clause)
-        message.synthesising = None
 
     def finish(self, stopped: Stopped, cause: Cause, now: float) -> list[Output]:
         """Close the message that the voice stopped in, and every message that waits behind it, unheard."""
@@ -239,6 +240,9 @@ class Speaking:
     def drop_waiting(self, cause: Cause, now: float, turn_id: str | None = None) -> list[Output]:
         """Close every message that waits (of one turn, if given), unheard. Text that is still to come for their
         turns is not spoken either."""
+        if self.current is not None and not self.current.started:
+            self.queue.appendleft(self.current)  # nothing of it went to the voice, so it waits as well
+            self.current = None
         doomed = [message for message in self.queue if turn_id in (None, message.turn_id)]
         self.queue = deque(message for message in self.queue if message not in doomed)
         for message in doomed:
