@@ -69,11 +69,11 @@ class Engine:
         flow, step = self.flow, self.flow.steps[state.step]
         if state.age_years is not None and state.age_years < flow.minimum_age:
             return Reply((Line("follow_up", flow.too_young),), replace(state, ended="terminated"), step)
+        intent = next((intent for intent in flow.intents if intent.match.begins(text)), None)
+        if intent is not None and (state.ended is None or intent.next == SAME):
+            return self._intent(state, intent)
         if state.ended is not None:
             return Reply((Line("follow_up", flow.goodbye),), state, step)
-        for intent in flow.intents:
-            if intent.match.begins(text):
-                return self._intent(state, intent)
         branch, found = self._understood(step, text)
         volunteered = self._volunteered(state, text)
         if branch is None and not (step.expect == "free" and plain(text)):
@@ -132,8 +132,7 @@ class Engine:
                 (*self._filled(intent.say, state), *self._filled(_questions(step), state)), state, step, intent.handoff
             )
         target = self.flow.steps[intent.next]
-        back = state.step if state.back is None or target.id != state.step else state.back
-        moved = replace(state, step=target.id, back=back, tries=0)
+        moved = replace(state, step=target.id, back=state.back or state.step, tries=0)
         lines = (*self._filled(intent.say, moved), *self._filled(target.messages, moved))
         return Reply(lines, moved, target, intent.handoff)
 
@@ -154,10 +153,11 @@ class Engine:
             said.append(self._read_back((*spontaneous, *branch.evidence)))
         target = branch.next or step.next
         if target is None:
-            return Reply((*said, *self._filled(_questions(step), state)), state, step)
+            return Reply((*said, *self._filled(step.messages, state)), replace(state, ended=step.end), step)
         again = target in (BACK, SAME)
         if target == BACK:
             target = state.back or self.flow.opening
+        if target != SAME:
             state = replace(state, back=None)
         following = self.flow.steps[step.id if target == SAME else target]
         state = replace(state, step=following.id, ended=following.end)
@@ -192,7 +192,7 @@ class Engine:
 
 
 def _questions(step: Step) -> tuple[Line, ...]:
-    return tuple(line for line in step.messages if line.kind in _QUESTION_KINDS)
+    return tuple(line for line in step.messages if line.kind in _QUESTION_KINDS) or step.messages
 
 
 def _matching(step: Step, text: str) -> Branch | None:

@@ -22,8 +22,9 @@ from voice.core.events import (
     TurnEnded,
     Widget,
 )
+from voice.server.events import Event, Malformed, Received
 from voice.server.inputs import CONVERSATION_ID, ConversationInput, UserMessageInput, details, too_long
-from voice.server.session import Event, HostedConversation, Malformed, Received
+from voice.server.session import HostedConversation
 from voice.wire.json_frame import BadFrameError, parse
 from voice.wire.spellings import assumed, read, write
 
@@ -94,11 +95,12 @@ def user_message(frame: Mapping[str, Any], conversation: HostedConversation) -> 
     if len(message.content) > limit:
         found = too_long(limit, assumed("location.prefix"), "user_message", "content")
         raise Refused("invalid_payload", f"1 validation error(s): {found[0]['location']}", found)
-    if conversation.status == "completed":
+    plain = message.model_dump(mode="json")
+    if conversation.status == "completed" and not conversation.has(plain["id"]):
         terminated = conversation.is_terminated
         code = "conversation_terminated" if terminated else "conversation_completed"
         raise Refused(code, "the conversation takes no more messages")
-    return message.model_dump(mode="json")
+    return plain
 
 
 def _invalid(error: ValidationError, *place: str) -> Refused:

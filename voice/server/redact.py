@@ -6,7 +6,7 @@ import re
 
 _EMAIL = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\b\w+ at \w+ dot (?:com|org|net)\b", re.IGNORECASE)
 
-_PHONE = re.compile(r"(?<![\w$€£.,])\+?\(?\d(?:[ ().-]{0,2}\d){6,14}(?![\w,])")
+_PHONE = re.compile(r"(?<![\w$€£.,])\+?\(?\d(?:[ ().-]{0,2}\d){6,14}(?!\w|,\d)")
 """Seven digits or more (the shortest subscriber numbers), at most fifteen (E.164)."""
 
 _DIGIT = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)"

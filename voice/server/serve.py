@@ -20,10 +20,11 @@ from websockets.http11 import Request, Response
 from voice.core.events import Ping
 from voice.server import infermedica as frames
 from voice.server.engine import Engine
+from voice.server.events import Event
 from voice.server.flow import Flow
 from voice.server.inputs import ConversationInput, SettingsInput, as_plain, details
 from voice.server.rules import ServerRules
-from voice.server.session import Event, HostedConversation
+from voice.server.session import HostedConversation
 from voice.wire.spellings import assumed, read
 
 HOST = "127.0.0.1"

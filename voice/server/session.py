@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from voice.core.events import (
     AssessmentChanged,
@@ -18,14 +18,14 @@ from voice.core.events import (
     MessageCompleted,
     MessageDelta,
     MessageWidget,
-    ServerEvent,
     SettingsChanged,
     TurnEnded,
     Widget,
 )
 from voice.server.assessment import assessment
 from voice.server.engine import Engine, Reply, State
-from voice.server.flow import Faults, Line
+from voice.server.events import Event, Follower, Malformed, Received
+from voice.server.flow import Faults, Line, Step
 from voice.server.redact import redact
 from voice.server.rules import ServerRules
 from voice.wire.spellings import assumed
@@ -34,46 +34,11 @@ _UNINTERRUPTIBLE = frozenset({"acknowledgement", "bridge", "filler"})
 """Stated; the values of the other kinds are in the table of assumptions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
-    """A user message as it arrived, redacted. `at` is the loop's time in seconds."""
-
-    id: str
-    turn_id: str
-    content: str
-    is_interrupted: bool
-    played_content: str | None
-    traceparent: str | None
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
-class Malformed:
-    """A frame that is not JSON."""
-
-    text: str = '{"type": "conversation.assistant_message.delta", "assistant_message": {'
-
-
-Event = ServerEvent | Received | Malformed
-
-
-class Follower(Protocol):
-    """A connection that follows a conversation."""
-
-    def put(self, event: Event) -> None:
-        """Queue an event for the other end; must not block."""
-        ...
-
-    def drop(self) -> None:
-        """Cut the connection without a word."""
-        ...
-
-
 @dataclass(slots=True)
 class _Turn:
     id: str
     before: State
-    faults: Faults
+    step: Step
     task: asyncio.Task[None] | None = None
     has_event: bool = True
     """Whether its end is told (the opening is no turn of the user's)."""
@@ -84,6 +49,10 @@ class _Turn:
     """What would still come after a preemption, as a fault."""
     partial: HistoryRow | None = None
     """The message under way, as far as it was sent."""
+
+    @property
+    def faults(self) -> Faults:
+        return self.step.faults
 
 
 class HostedConversation:
@@ -111,7 +80,8 @@ class HostedConversation:
         self._turn: _Turn | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._followers: list[Follower] = []
-        self._dropped = False
+        self._dropped: set[str] = set()
+        """Steps whose sockets were cut: once each."""
 
     # ------------------------------------------------------------------ followers
 
@@ -135,12 +105,16 @@ class HostedConversation:
         if not self.settings["opening_message_enabled"] or self._turn is not None:
             return
         reply = self._engine.opening(self._state)
-        turn = _Turn(self._new_id(), self._state, reply.step.faults)
+        turn = _Turn(self._new_id(), self._state, reply.step)
         turn.has_event = assumed("opening.turn_event") == "turn_completed"
         if self._rules.opening == "snapshot":
             self.rows += [self._row(self._new_id(), turn.id, line) for line in reply.lines]
             return
         self._start(turn, reply)
+
+    def has(self, message_id: str | None) -> bool:
+        """Whether a user message with this id was taken before."""
+        return any(earlier.id == message_id for earlier in self.received)
 
     def receive(self, message: Mapping[str, Any], now: float) -> None:
         """Take a validated user message: end the running turn and start the next. The same id again: no new turn."""
@@ -172,7 +146,7 @@ class HostedConversation:
         self._state = reply.state
         self._emit(received)
         self._emit_all(after)
-        self._start(_Turn(received.turn_id, before, reply.step.faults), reply, received)
+        self._start(_Turn(received.turn_id, before, reply.step), reply, received)
 
     def _start(self, turn: _Turn, reply: Reply, received: Received | None = None) -> None:
         self._turn = turn
@@ -199,6 +173,7 @@ class HostedConversation:
         for line in reply.lines:
             await self._say(turn, line, pace.chars, pace.seconds)
             if turn.faults.fail:
+                self._state = turn.before
                 self._end(turn, TurnEnded(turn.id, "failed", "engine_unavailable"))
                 return
         if received is not None:
@@ -262,8 +237,8 @@ class HostedConversation:
     def _tell(self, turn: _Turn, event: Event) -> None:
         self._emit(event)
         turn.frames += 1
-        if turn.faults.drop_after == turn.frames and not self._dropped:
-            self._dropped = True
+        if turn.faults.drop_after == turn.frames and turn.step.id not in self._dropped:
+            self._dropped.add(turn.step.id)
             for follower in list(self._followers):
                 follower.drop()
 

@@ -29,7 +29,7 @@ def parse_toml(text: str, file: str) -> Table:
         return Table(file, "", tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         cause, _, place = str(error).partition(" (at ")
-        where = place.rstrip(")").split(",")[0] or "end of document"
+        where = place.split(",")[0] if place.startswith("line") else f"line {len(text.splitlines())}"
         raise FlowError(f"{file}: {where}: not TOML: {cause.lower()}; mend the line") from None
 
 
