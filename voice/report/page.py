@@ -109,7 +109,7 @@ def _picture(picture: bytes | None) -> str:
         "server; cuts are vertical lines. The transcript above holds the same in words."
     )
     return (
-        '<section aria-labelledby="picture"><h2 id="picture">Timeline</h2><div class="card picture" tabindex="0" '
+        '<section aria-labelledby="picture"><h2 id="picture">Timeline</h2><div class="card wide picture" tabindex="0" '
         f'role="region" aria-label="Timeline picture"><img alt="{safe(alt)}" src="data:image/png;base64,{data}"></div>'
         "</section>"
     )
@@ -120,8 +120,10 @@ def _picture(picture: bytes | None) -> str:
 
 def _talk(summary: Mapping[str, Any], words: Mapping[str, Sequence[SpokenWord]]) -> list[str]:
     rows: list[tuple[float, int, str]] = []
+    at = 0.0
     for message in summary["messages"]:
-        at = message["t_end"] if message["t_start"] is None else message["t_start"]
+        # One that was never spoken stands behind the message that it waited for.
+        at = at if message["t_start"] is None and message["cut"] is not None else message["t_start"] or message["t_end"]
         rows.append((at, 0, _message(message, words.get(message["id"], ()))))
     rows += [(entry["t_start"], 1, _utterance(entry)) for entry in summary["utterances"]]
     return [row for _, _, row in sorted(rows, key=lambda entry: entry[:2])]
@@ -156,29 +158,37 @@ def _timed(piece: Piece) -> str:
 
 
 def _utterance(entry: Mapping[str, Any]) -> str:
-    rows = []
-    if entry["meant"] is not None:
-        rows.append(("meant", safe(entry["meant"]), ""))
-    if entry["input"] == "voice":
-        same = entry["meant"] is not None and _bare(entry["meant"]) == _bare(entry["recognised"])
-        mark = "" if entry["meant"] is None or not entry["recognised"] else "same" if same else "other"
-        rows.append(("recognised", safe(entry["recognised"]) or "no words", mark))
-    if entry["sent"] is None:
-        rows.append(("not sent", safe(entry["not_sent_because"]), ""))
+    about = [f"<time>{clock(entry['t_start'])}</time>", '<span class="kind">User</span>']
+    meant, recognised, sent = entry["meant"], entry["recognised"], entry["sent"]
+    rows: list[tuple[str, str]] = []
+    if entry["input"] == "typed":
+        about.append("<span>typed</span>")
+    elif sent is not None and _bare(sent) == _bare(recognised) and meant in (None, sent, recognised):
+        about.append(
+            f'<span class="good">{"sent as recognised" if meant is None else "understood and sent as meant"}</span>'
+        )
     else:
-        rows.append(("sent", safe(entry["sent"]), ""))
-        if entry["is_interrupted"]:
-            played = f"“{safe(entry['played_content'])}”" if entry["played_content"] else "nothing"
-            rows.append(("it cut; heard", played, ""))
-        if entry["held_ms"]:
-            rows.append(("waited", f"{entry['held_ms'] / 1000:.1f} s after the end of turn", ""))
-    body = "".join(f'<dt>{label}</dt><dd class="{mark}">{text}</dd>' for label, text, mark in rows)
-    first = entry["sent"] if entry["sent"] is not None else entry["recognised"] or entry["meant"] or "a sound"
+        if meant is not None:
+            rows.append(("meant", safe(meant)))
+        rows.append(("recognised", safe(recognised) or "no words"))
+        if sent is not None:
+            rows.append(("sent", safe(sent)))
+    if sent is None:
+        about.append('<span class="unsent">not sent</span>')
+        rows.append(("not sent", safe(entry["not_sent_because"])))
+    if entry["is_interrupted"]:
+        about.append('<span class="cut">interrupted</span>')
+        rows.append(
+            ("heard until then", f"“{safe(entry['played_content'])}”" if entry["played_content"] else "nothing")
+        )
+    if entry["held_ms"]:
+        rows.append(("held", f"{entry['held_ms'] / 1000:.1f} s, until the floor was free"))
+    body = "".join(f"<dt>{label}</dt><dd>{text}</dd>" for label, text in rows)
     times = f'data-a="{entry["t_start"]:.2f}" data-b="{entry["t_end"]:.2f}"'
+    shown = safe(sent or recognised or meant or "a sound")
     return (
-        f'<li class="you"><p class="about"><time>{clock(entry["t_start"])}</time><span class="kind">User'
-        f"{', typed' if entry['input'] == 'typed' else ''}</span></p>"
-        f'<p class="words"><span {times}>{safe(first)}</span></p><dl>{body}</dl></li>'
+        f'<li class="you"><p class="about">{" ".join(about)}</p><p class="words"><span {times}>{shown}</span></p>'
+        + (f"<dl>{body}</dl></li>" if rows else "</li>")
     )
 
 

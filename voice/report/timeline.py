@@ -69,6 +69,9 @@ _NUDGE = 0.2
 _FAR = 0.8
 """Seconds from its mark at which a label would point to the wrong place."""
 
+_LOUD = 98
+"""Percentile of the sounding 10 ms that fills an envelope's height."""
+
 _WAVE_STEP = 0.01
 """Seconds an envelope's point stands for."""
 
@@ -77,11 +80,14 @@ Envelope = npt.NDArray[np.float32]
 
 
 def envelope(pcm: npt.NDArray[np.float32], rate: int) -> Envelope:
-    """The loudest sample of every 10 ms, on a scale of which full is the loudest of all."""
+    """The loudest sample of every 10 ms, in 0..1. Full is what 2 % of the sound reach, so that one cough does not
+    make all speech look like a whisper; the square root makes a ducked voice visible."""
     step = max(1, round(rate * _WAVE_STEP))
     peaks = np.abs(pcm[: len(pcm) // step * step]).reshape(-1, step).max(axis=1, initial=0.0)
-    top = float(peaks.max(initial=0.0))
-    return np.asarray(peaks / top if top > 0 else peaks, np.float32)
+    loud = peaks[peaks > 0]
+    if not loud.size:
+        return np.zeros(len(peaks), np.float32)
+    return np.asarray(np.sqrt(np.clip(peaks / np.percentile(loud, _LOUD), 0, 1)), np.float32)
 
 
 def timeline_png(scene: Scene, title: str, voice: Envelope | None = None, user: Envelope | None = None) -> bytes:

@@ -106,8 +106,8 @@ class TerminalCaptions:
     # ------------------------------------------------------------------ finished lines
 
     def _line(self, t: float, who: str, text: Text) -> None:
-        seconds = t - (self._t0 or 0.0)
-        time = f"{int(seconds // 60):d}:{seconds % 60:04.1f}"
+        minutes, seconds = divmod(round(t - (self._t0 or 0.0), 1), 60)
+        time = f"{minutes:.0f}:{seconds:04.1f}"
         style = _STYLES.get(who, _NOTICE_STYLE)
         self._encode(text)
         if not self._console.is_terminal:
