@@ -11,7 +11,7 @@ from typing import Any, cast
 from voice.app.conversation import Conversation, Observer
 from voice.audio.base import Device
 from voice.audio.chain import Chain
-from voice.audio.echo import EchoCanceller, WebRtcCanceller
+from voice.audio.echo import EchoCanceller, TwoFilterCanceller
 from voice.audio.player import Player
 from voice.config import Config, ConfigError, load_pacing
 from voice.core.session import PlayedScope, Session, SessionRules
@@ -89,7 +89,7 @@ def make_conversation(
     )
     chain = Chain(
         player,
-        canceller or WebRtcCanceller(),
+        canceller or TwoFilterCanceller(),
         listener.hear,
         threaded=not isinstance(loop, VirtualTimeLoop),
         notice=tell,
