@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from voice.server.flow import BACK, SAME, Branch, Evidence, Flow, Intent, Line, Step
-from voice.server.understand import duration, negated, number, plain, yes_no
+from voice.server.understand import affirmed, duration, number, plain, yes_no
 
 End = Literal["completed", "terminated"]
 
@@ -95,7 +95,7 @@ class Engine:
         named = {branch.name: branch for branch in step.branches}
         if step.expect == "yes_no":
             meant = yes_no(text)
-            hit = _matching(step, text)
+            hit = next((b for b in step.branches if b.match is not None and affirmed(text, b.match)), None)
             return (hit or named.get(meant) if meant else hit), said
         if step.expect in ("number", "duration"):
             amount: float | None
@@ -114,10 +114,9 @@ class Engine:
         known = {evidence.id: evidence.state for evidence in state.evidence}
         found = []
         for finding in self.flow.findings:
-            place = finding.match.find(text)
-            if place is None or state.step in finding.asked_in:
+            if finding.match.find(text) is None or state.step in finding.asked_in:
                 continue
-            how = "absent" if negated(text, place[0]) else "present"
+            how = "present" if affirmed(text, finding.match) else "absent"
             if known.get(finding.id) != how:
                 origin = "initial" if state.step == self.flow.opening else "spontaneous"
                 found.append(Evidence(finding.id, finding.name, how, origin))
@@ -179,10 +178,10 @@ class Engine:
             names = [entry.name for entry in evidence if entry.state == state]
             if not names:
                 continue
-            said.append(phrases[state].replace("{items}", copy.joint.join(names)))
+            said.append(phrases[state].replace("{items}", (copy.or_ if state == "absent" else copy.and_).join(names)))
             items = [{"name": name, "highlighted": False} for name in names]
             groups.append({"state": state, "title": phrases[state].replace("{items}", "").strip(), "items": items})
-        text = copy.lead + copy.joint.join(said) + "."
+        text = copy.lead + copy.and_.join(said) + "."
         return Line("read_back", text, ({"type": "read_back", "groups": groups},))
 
     def _filled(self, lines: tuple[Line, ...], state: State) -> tuple[Line, ...]:

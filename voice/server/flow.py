@@ -137,9 +137,10 @@ class ReadBackCopy:
 
     lead: str = "I noted that "
     present: str = "you have {items}"
-    absent: str = "you have no {items}"
+    absent: str = "you do not have {items}"
     unknown: str = "you are not sure about {items}"
-    joint: str = " and "
+    and_: str = " and "
+    or_: str = " or "
     widget_text: str = "Let me confirm what I noted."
 
 

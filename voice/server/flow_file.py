@@ -87,8 +87,8 @@ def _synonyms(table: Table) -> dict[str, list[str]]:
 
 def _copy(table: Table) -> dict[str, str]:
     defaults = ReadBackCopy()
-    names = ("lead", "present", "absent", "unknown", "joint", "widget_text")
-    copy = {name: table.get(name, str, getattr(defaults, name)) for name in names}
+    names = ("lead", "present", "absent", "unknown", "and_", "or_", "widget_text")
+    copy = {name: table.get(name.rstrip("_"), str, getattr(defaults, name)) for name in names}
     table.done()
     return copy
 

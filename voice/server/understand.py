@@ -93,10 +93,14 @@ def yes_no(text: str) -> str | None:
     return "no" if no else None
 
 
-def negated(text: str, start: int) -> bool:
-    """Whether what starts at `start` of `plain(text)` is denied by one of the four words before it."""
-    before = plain(text)[:start].split()[-4:]
-    return any(word in ("no", "not", "never", "without") or word.endswith("n't") for word in before)
+def affirmed(text: str, finding: Matcher) -> bool:
+    """Whether a clause holds what `finding` matches without a negation among the four words before it."""
+    for clause in re.split(r"[,;.!?]+|\bbut\b", text):
+        if place := finding.find(clause):
+            before = plain(clause)[: place[0]].split()[-4:]
+            if not any(word in ("no", "not", "never", "without") or word.endswith("n't") for word in before):
+                return True
+    return False
 
 
 def number(text: str) -> float | None:
