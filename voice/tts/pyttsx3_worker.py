@@ -6,6 +6,7 @@ pyttsx3 plays through other programs and can neither stop nor time them, so it n
 from __future__ import annotations
 
 import os
+import sys
 import wave
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,7 +80,9 @@ class SystemVoices:
 
     def _synthesise(self, text: str, request: Request) -> npt.NDArray[np.float32]:
         try:
+            _settle()  # a clause that still seems to play would cancel this one's speed, or this one
             self._engine.setProperty("rate", request.wpm)
+            _settle()
             self._engine.save_to_file(text, str(self._file))
             self._engine.runAndWait()
             if not self._file.exists():
@@ -89,6 +92,15 @@ class SystemVoices:
             self._file.unlink(missing_ok=True)
         resampled: npt.NDArray[np.float32] = soxr.resample(raw, rate, request.rate).astype(np.float32)
         return resampled
+
+
+def _settle() -> None:
+    """Wait until pyttsx3's espeak driver, if it is the one in use, has worked through its queue.
+
+    Its library works in a thread of its own, and ending one clause's loop cancels whatever is queued by then.
+    """
+    if (library := sys.modules.get("pyttsx3.drivers._espeak")) is not None:
+        library.Synchronize()
 
 
 def _read(file: Path) -> tuple[npt.NDArray[np.float32], int]:
