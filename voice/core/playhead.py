@@ -38,6 +38,7 @@ class Heard:
     clause: int
     """Index of the first clause that was not heard to its end (the number of clauses if all were)."""
     estimated: bool
+    """The end follows from estimated marks. What was heard to the end of a clause is known, not estimated."""
 
 
 class Playhead:
@@ -133,23 +134,23 @@ class Playhead:
         """
         tracks = self._tracks.get(message_id, {})
         limit = _before_duck(tracks, frame) if full_level else frame
-        end, estimated = 0, False
+        end = 0
         for clause in clauses:
             track = tracks.get(clause.index)
             if track is None:
-                return Heard(end, clause.index, estimated)
+                return Heard(end, clause.index, False)
             reached = _reached(track, limit)
             for mark in track.marks:
                 if mark.last > reached:
                     break
-                end, estimated = clause.to_source(mark.end), estimated or track.estimated
+                end = clause.to_source(mark.end)
             if not track.final or track.failed or reached < track.samples:
-                return Heard(end, clause.index, estimated)
+                return Heard(end, clause.index, track.estimated and reached > 0)
             if track.samples:
                 end = clause.end
             elif speakable(clause.spoken):
-                return Heard(end, clause.index, estimated)
-        return Heard(end, len(clauses), estimated)
+                return Heard(end, clause.index, False)
+        return Heard(end, len(clauses), False)
 
 
 def _continues(last: Span, span: Span) -> bool:

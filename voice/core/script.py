@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from dataclasses import dataclass
 
 import sentencex
@@ -34,7 +35,9 @@ _SOFT = re.compile(r"(?:[,;:]|\s[–—-])(?=\s+\S)|[，；：、]")
 _SURE_END = re.compile(r"(?:[!?…؟।]|[^\W\d_]{5,}\.)[\"'”’)\]]*\s+$|[。！？]$")
 """A sentence that is over although nothing follows yet. A full stop behind a short or dotted word ("Dr.", "a.m.",
 "No.") or a number may belong to the word: there the next characters decide."""
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
+_CJK = "\u3040-\u3098\u309b-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
+_FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
+"""Two of them are one flag."""
 _WORD = re.compile(rf"[{_CJK}][^\s\w]*|[^\s{_CJK}]+")
 
 
@@ -126,8 +129,8 @@ class Script:
     def _find_end(self) -> int | None:
         start = self._cut_end
         rest = self.source[start : start + _WINDOW]
-        if not rest.strip():
-            return len(self.source) if rest and self.complete and len(rest) < _WINDOW else None
+        if not rest.strip():  # nothing but blanks: a clause of their own, once it is sure that no word follows
+            return start + len(rest) if len(rest) == _WINDOW or (rest and self.complete) else None
         whole = self.complete and start + len(rest) == len(self.source)
         length = self._length(rest, whole)
         return None if length is None else start + length
@@ -143,7 +146,9 @@ class Script:
             return len(first)
         if len(first) > HARD_MAX:
             gap = max(first.rfind(blank, 0, HARD_MAX) for blank in (" ", "\n", "\t"))
-            return gap + 1 if gap > 0 else HARD_MAX
+            if gap > 0:
+                return gap + 1
+            return next((at for at in range(HARD_MAX, 0, -1) if not _inside(first, at)), HARD_MAX)
         return None
 
     def _first_sentence(self, rest: str, whole: bool) -> tuple[str, bool]:
@@ -168,8 +173,21 @@ def _with_blanks(first: str, rest: str) -> str:
 
 def _clause(index: int, start: int, end: int, source: str) -> Clause:
     piece = source[start:end]
-    spoken = "".join(c if c.isprintable() else " " for c in piece)
+    spoken = "".join(c if c.isprintable() or unicodedata.category(c) == "Cf" else " " for c in piece)
     return Clause(index, start, end, spoken.strip(), len(spoken) - len(spoken.lstrip()))
+
+
+def _inside(text: str, at: int) -> bool:
+    """Whether position `at` of `text` lies within what a reader takes for one character: an accent, a joiner, the
+    parts of an emoji or of a flag belong to what they follow, and a Korean letter may to the one before it."""
+    before, after = text[at - 1], text[at]
+    if unicodedata.category(after) in ("Mn", "Mc", "Me") or "\u200c" in (before, after) or "\u200d" in (before, after):
+        return True
+    if "\U0001f3fb" <= after <= "\U0001f3ff" or "\U000e0020" <= after <= "\U000e007f":
+        return True
+    if "\U0001f1e6" <= after <= "\U0001f1ff":
+        return (at - len(text[:at].rstrip(_FLAG_LETTERS))) % 2 == 1
+    return all("\u1100" <= c <= "\u11ff" for c in (before, after))
 
 
 def _rest_after(taken: str, final: str) -> str:
