@@ -103,7 +103,7 @@ class Story:
     ) -> float:
         """The user speaks from `t` on; with `sent`, it goes to the server then. Returns the end of turn."""
         end = t + lasts
-        self.at(t + 0.06, ev.SpeechStarted(utterance_id, self.t0 + t))
+        self.at(t + 0.08, ev.SpeechStarted(utterance_id, self.t0 + t))
         for n, partial in enumerate(partials):
             self.at(t + 0.3 * (n + 1), ev.Partial(utterance_id, partial, 0.3 * (n + 1)))
         self.at(end + 0.1, ev.SpeechPaused(utterance_id, self.t0 + end))

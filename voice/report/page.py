@@ -123,7 +123,10 @@ def _talk(summary: Mapping[str, Any], words: Mapping[str, Sequence[SpokenWord]])
     at = 0.0
     for message in summary["messages"]:
         # One that was never spoken stands behind the message that it waited for.
-        at = at if message["t_start"] is None and message["cut"] is not None else message["t_start"] or message["t_end"]
+        if message["t_start"] is not None:
+            at = message["t_start"]
+        elif message["cut"] is None:
+            at = message["t_end"]
         rows.append((at, 0, _message(message, words.get(message["id"], ()))))
     rows += [(entry["t_start"], 1, _utterance(entry)) for entry in summary["utterances"]]
     return [row for _, _, row in sorted(rows, key=lambda entry: entry[:2])]
@@ -165,7 +168,7 @@ def _utterance(entry: Mapping[str, Any]) -> str:
         about.append("<span>typed</span>")
     elif sent is not None and _bare(sent) == _bare(recognised) and meant in (None, sent, recognised):
         about.append(
-            f'<span class="good">{"sent as recognised" if meant is None else "understood and sent as meant"}</span>'
+            f'<span class="good">{"sent as recognised" if meant is None else "recognised and sent as meant"}</span>'
         )
     else:
         if meant is not None:

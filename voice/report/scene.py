@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from voice.report.align import align
 from voice.report.entries import HeardUtterance, SpokenMessage
 from voice.report.record import Record
 from voice.report.summary import in_order, match_meanings, start_of, was_held, why_not_sent
@@ -12,6 +13,9 @@ from voice.report.words import SpokenWord
 
 _PACE = 0.065
 """Seconds a character at 175 words a minute; the width of text that never sounded, when nothing of it did."""
+
+_FRAGMENT = 0.08
+"""Seconds of a word below which nobody could tell that there was one."""
 
 _GHOST_MIN = 0.5
 """Seconds below which an unheard rest is too narrow to be seen as a shape."""
@@ -31,7 +35,7 @@ _MAX_ROWS = 60
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A stretch of one message that left the loudspeaker."""
+    """A stretch of one message that left the loudspeaker; words that are not whole do not count as heard."""
 
     t_start: float
     t_end: float
@@ -132,8 +136,26 @@ def _sounded(message: SpokenMessage) -> bool:
 
 def _spoken(message: SpokenMessage, words: tuple[SpokenWord, ...], zero: float) -> Spoken:
     start = message.t_end if message.t_start is None else message.t_start
-    moved = tuple(SpokenWord(w.text, w.t_start - zero, w.t_end - zero, w.whole) for w in words)
+    until = heard_until(message, words)
+    moved = tuple(
+        SpokenWord(w.text, w.t_start - zero, w.t_end - zero, w.whole and w.t_start < until)
+        for w in words
+        if w.whole or w.t_end - w.t_start >= _FRAGMENT
+    )
     return Spoken(start - zero, message.t_end - zero, message.kind, message.can_interrupt, moved)
+
+
+def heard_until(message: SpokenMessage, words: tuple[SpokenWord, ...]) -> float:
+    """When the first word sounded that the heard text does not claim: of a cut message, what sounded after the voice
+    was lowered may not have been understood."""
+    if message.closed is None or message.closed.cut is None:
+        return math.inf
+    place, until = 0, math.inf
+    for piece in align(message.source, words):
+        if place >= len(message.heard) and piece.t_start is not None:
+            until = min(until, piece.t_start)
+        place += len(piece.text)
+    return until
 
 
 def _ghosts(messages: list[SpokenMessage], zero: float, total: float) -> list[Ghost]:
