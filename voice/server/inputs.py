@@ -88,7 +88,7 @@ def details(error: ValidationError, *place: str) -> list[dict[str, str]]:
     """The `details` of an error envelope, without the input that was wrong. `place` is where the object was."""
     return [
         {
-            "location": ".".join(str(part) for part in (*place, *entry["loc"]) if part),
+            "location": ".".join(str(part) for part in (*place, *entry["loc"]) if part != ""),
             "message": entry["msg"],
             "type": entry["type"],
         }
