@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from voice.app.conversation import Observer
+from voice.app.conversation import Conversation, Observer
 from voice.app.parts import make_conversation
 from voice.app.visitor import Visitor, load_visitor
 from voice.audio.base import Device
@@ -27,9 +27,6 @@ from voice.server.serve import FlowServer
 from voice.timeloop import run_virtual
 
 TOKEN = "demo-token"
-
-LONGEST = 300.0
-"""Seconds after which a conversation in the room is ended: the lines of the shipped visitors take about 90."""
 
 
 class DemoError(Exception):
@@ -46,7 +43,7 @@ class DemoOptions:
     seed: int = 1
     pace: float | None = None
     """Virtual seconds in a real one, in the room; None: as fast as the machine can."""
-    config: Config = Config()
+    config: Config = field(default_factory=Config)
 
     @property
     def visitor(self) -> Path:
@@ -64,9 +61,10 @@ def run_demo(options: DemoOptions, observers: tuple[Observer, ...] = ()) -> Writ
 
 async def _in_room(options: DemoOptions, observers: tuple[Observer, ...]) -> Written:
     record, room = Record(), Room(seed=options.seed)
-    visitor = Visitor(load_visitor(options.visitor), room, record.meant)
+    conversations: list[Conversation] = []
+    visitor = Visitor(load_visitor(options.visitor), room, record.meant, lambda: conversations[0].shut_down())
     await visitor.prepare()
-    reason = await _hold(options, room, (record, *observers, visitor), LONGEST)
+    reason = await _hold(options, room, (record, *observers, visitor), conversations.append)
     written = _report(options, record, room, room)
     if visitor.waits_for is not None:
         raise DemoError(f"the conversation ended ({reason}) while the visitor waited to hear “{visitor.waits_for}”")
@@ -78,29 +76,31 @@ async def _in_room(options: DemoOptions, observers: tuple[Observer, ...]) -> Wri
 async def _at_sound_card(options: DemoOptions, observers: tuple[Observer, ...]) -> Written:
     record = Record()
     card = SoundCard(options.config.sound.input, options.config.sound.output)
-    await _hold(options, card, (record, *observers), None)
+    await _hold(options, card, (record, *observers), lambda conversation: None)
     return _report(options, record, card, None)
 
 
-async def _hold(options: DemoOptions, device: Device, observers: tuple[Observer, ...], longest: float | None) -> str:
-    flow = load(options.flow)
+async def _hold(
+    options: DemoOptions,
+    device: Device,
+    observers: tuple[Observer, ...],
+    made: Callable[[Conversation], None],
+) -> str:
     ids = _ids(options.seed)
-    server = FlowServer(flow, token=TOKEN, new_id=ids)
+    server = FlowServer(load(options.flow), token=TOKEN, new_id=ids)
     port = await server.start()
-    conversation = make_conversation(
-        options.config,
-        device,
-        url=f"ws://127.0.0.1:{port}/api/ct/v2/realtime",
-        token=TOKEN,
-        observers=observers,
-        new_id=ids,
-    )
-    limit = None if longest is None else asyncio.get_running_loop().call_later(longest, conversation.shut_down)
     try:
+        conversation = make_conversation(
+            options.config,
+            device,
+            url=f"ws://127.0.0.1:{port}/api/ct/v2/realtime",
+            token=TOKEN,
+            observers=observers,
+            new_id=ids,
+        )
+        made(conversation)
         return await conversation.run()
     finally:
-        if limit is not None:
-            limit.cancel()
         await server.stop()
 
 

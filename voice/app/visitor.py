@@ -16,11 +16,14 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from voice.audio.base import RATE, Pcm
-from voice.audio.room import Room
+from voice.audio.room import VOICE_DB, Room
 from voice.config import check, read_toml
-from voice.core.events import Caption, Input, MessageClosed, Output
+from voice.core.events import Caption, Input, MessageClosed, Output, Played
 from voice.tts.base import Voice
 from voice.tts.choose import make_voice
+
+PATIENCE = 20.0
+"""Seconds without a word from the loudspeaker after which a visitor who still has something to say goes away."""
 
 Meant = Callable[[str, float, float], None]
 """Told what the visitor meant to say, and from when to when (seconds)."""
@@ -36,6 +39,8 @@ class LineConfig(BaseModel):
     after: float = Field(default=0.6, ge=0, le=30)
     """Seconds between hearing them and acting."""
     say: str = ""
+    louder: float = Field(default=0.0, ge=-20, le=20)
+    """Decibels above (or below) the visitor's usual voice."""
     sound: Literal["", "cough", "click", "thump"] = ""
 
 
@@ -64,8 +69,9 @@ class _Line:
 class Visitor:
     """See the top of this file. Give the instance to a conversation as an observer."""
 
-    def __init__(self, config: VisitorConfig, room: Room, meant: Meant) -> None:
-        self._config, self._room, self._meant = config, room, meant
+    def __init__(self, config: VisitorConfig, room: Room, meant: Meant, leave: Callable[[], None]) -> None:
+        self._config, self._room, self._meant, self._leave = config, room, meant, leave
+        self._last_word = 0.0
         self._lines: list[_Line] = []
         self._done = 0
         self._heard_before: dict[str, int] = {}
@@ -90,9 +96,13 @@ class Visitor:
         """Watch what is heard; act when it is time."""
         match item:
             case Caption(id=message, text=text, heard=heard):
+                self._last_word = t
                 self._listen(t, message, text[:heard])
             case MessageClosed(id=message, heard=heard_text):
                 self._listen(t, message, heard_text)
+            case Played() if self.waits_for is not None and t - self._last_word > PATIENCE:
+                self._last_word = t
+                self._leave()
 
     def _listen(self, t: float, message: str, heard: str) -> None:
         before = self._heard_before.get(message, 0)
@@ -107,15 +117,13 @@ class Visitor:
 
     def _act(self, line: _Line, at: float) -> None:
         if line.pcm is not None:
-            self._meant(line.config.say, *self._room.say(line.pcm, at=at))
+            level = VOICE_DB + line.config.louder
+            self._meant(line.config.say, *self._room.say(line.pcm, at=at, level_db=level))
         else:
             sounds = {"cough": self._room.cough, "click": self._room.click, "thump": self._room.thump}
             self._meant(f"({line.config.sound})", *sounds[line.config.sound](at=at))
 
 
 async def _spoken(voice: Voice, text: str) -> Pcm:
-    pieces: list[Pcm] = []
     async with aclosing(voice.speak(text)) as parts:
-        async for part in parts:
-            pieces.append(part.pcm)
-    return np.concatenate([np.zeros(0, np.float32), *pieces])
+        return np.concatenate([np.zeros(0, np.float32), *[part.pcm async for part in parts]])

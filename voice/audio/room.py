@@ -30,7 +30,7 @@ from voice.timeloop import LoopClock, VirtualTimeLoop
 _DRIVE = 1.5
 """Saturation of a small loudspeaker, tanh(drive x) / drive: a peak of 0.3 loses 6 %, one of 0.5 loses 15 %."""
 
-_VOICE_DB = -26.0
+VOICE_DB = -26.0
 """dBFS, active level at the microphone of a person who talks to the device at arm's length."""
 
 
@@ -208,7 +208,7 @@ class Room:
     # ------------------------------------------------------------------ people and things
 
     def say(
-        self, pcm: Pcm, at: float | None = None, level_db: float = _VOICE_DB, name: str = "visitor"
+        self, pcm: Pcm, at: float | None = None, level_db: float = VOICE_DB, name: str = "visitor"
     ) -> tuple[float, float]:
         """Let a person speak `pcm` (16 kHz) from clock time `at` on; returns when it starts and ends at the microphone.
 
