@@ -43,6 +43,9 @@ end = "completed"
 messages = [{ kind = "follow_up", text = "Goodbye." }]
 """
 
+TOKEN = "tok-3f9a-secret"
+
+
 FIRST: Mapping[str, Any] = {"settings": {"channel": "voice"}, "assessment": {}}
 QUIET = LinkRules(keepalive=None)
 """Without control-frame pings: the tests here count on the clock alone."""
