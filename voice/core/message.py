@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from voice.core.events import Cause, MessageClosed, Widget
+from voice.core.playhead import Heard
 from voice.core.script import Script
 
 
@@ -24,6 +25,8 @@ class Message:
     """Index of the clause the voice is at work on."""
     heard: int = 0
     """Characters of the source heard, as last shown."""
+    known: Heard | None = None
+    """What was heard before the voice went back to say a clause once more."""
     t_start: float | None = None
     """When its first sample left the loudspeaker."""
 

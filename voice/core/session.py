@@ -57,6 +57,7 @@ from voice.core.events import (
 from voice.core.floor import Act, Decision, Floor, FloorRules, Playing
 from voice.core.pacing import Pacing
 from voice.core.speaking import Speaking, Stopped
+from voice.core.text import joined, shorten
 
 DEFAULT_MAX_LENGTH = 1500
 """Unicode code points of a user message until the server states its own limit."""
@@ -269,7 +270,7 @@ class Session:
         """What is held, as one utterance, and since when."""
         held, self._held = self._held, []
         first, last = held[0][0], held[-1][0]
-        text = " ".join(utterance.text.strip() for utterance, _ in held)
+        text = joined(utterance.text.strip() for utterance, _ in held)
         return Utterance(first.utterance_id, text, first.onset, last.end), held[0][1]
 
     # ------------------------------------------------------------------ cuts
@@ -361,12 +362,7 @@ class Session:
         turn, before = self._heard_of_turn
         if self.rules.played_scope == "message" or (closed and closed[0].turn_id != turn):
             before = []
-        texts = [*before, *(output.heard for output in closed)]
-        joined = ""
-        for text in (text for text in texts if text):
-            blank = joined and not joined[-1].isspace() and not text[0].isspace()
-            joined += (" " if blank else "") + text
-        return joined
+        return joined([*before, *(output.heard for output in closed)])
 
     # ------------------------------------------------------------------ to the server
 
@@ -455,10 +451,3 @@ class Session:
                     MessageCompleted(row.id, row.turn_id, row.kind, None, row.text, row.widgets), now
                 )
         return out
-
-
-def shorten(text: str, limit: int) -> str:
-    """The longest beginning of `text` of at most `limit` code points, ending at a word's end where there is one."""
-    cut = text[:limit]
-    gap = cut.rfind(" ")
-    return cut[:gap].rstrip() if gap > 0 and not text[limit : limit + 1].isspace() else cut

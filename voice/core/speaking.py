@@ -179,7 +179,7 @@ class Speaking:
             return []
         frame = self.playhead.frame_at(now)
         self._mark_start(message)
-        heard = self.playhead.heard(message.id, message.script.clauses, frame)
+        heard = self._heard(message, frame)
         out: list[Output] = []
         if heard.end != message.heard:
             message.heard = heard.end
@@ -191,6 +191,13 @@ class Speaking:
             self._free_since = ended if ended is not None else now
             out.append(self.close(message, heard, None, self._free_since))
         return out
+
+    def _heard(self, message: Message, frame: int | None, full_level: bool = False) -> Heard:
+        """What was heard of the message; a clause that is said once more takes nothing back."""
+        heard, known = self.playhead.heard(message.id, message.script.clauses, frame, full_level), message.known
+        if known is None or heard.end >= known.end:
+            return heard
+        return Heard(known.end, heard.clause, known.estimated)
 
     def _over(self, message: Message, frame: int | None) -> bool:
         return (
@@ -216,7 +223,7 @@ class Speaking:
         message.synthesising = None  # what is still on its way of this clause comes too late
         left = self.playhead.frame_at(now) if device_lost else None
         frame = event.frame if left is None else min(left, event.frame)
-        heard = self.playhead.heard(message.id, message.script.clauses, frame, full_level)
+        heard = self._heard(message, frame, full_level)
         whole = message.script.complete and heard.end >= len(message.script.source.rstrip())
         return Stopped(message, heard, whole)
 
@@ -225,6 +232,7 @@ class Speaking:
         message = stopped.message
         if message is None:
             return
+        message.known = stopped.heard
         self.playhead.forget(message.id, stopped.heard.clause)
         message.script.rewind(stopped.heard.clause)
 
