@@ -25,6 +25,10 @@ from voice.stt.endpoint import Began, Decision, Ended, Endpointer, EndpointRules
 _FIRST_PARTIAL = 0.2
 """Seconds of voice before the first decode: on less the recogniser guesses."""
 
+_GROWTH = 0.2
+"""Partials of a long utterance come this share of its voice apart: each is decoded from the beginning, so at a fixed
+distance their cost would grow with the square of its length, and the final would wait behind a stale one."""
+
 _LEAST_VOICE = 2 * FRAME_SECONDS
 """Seconds of voice below which nothing is decoded. Only the continuation of an overlong utterance can have so little:
 the tail of its last word, or nobody, and recognisers invent words ("You", "The") on silence."""
@@ -67,7 +71,8 @@ class Listener:
     """See the top of this file.
 
     `emit` is called on the loop's thread only. `on_error` gets one line for each failure of the recogniser, without
-    any of the user's words. `partial_every`: seconds of voice between two partials. `new_id` makes utterance ids.
+    any of the user's words. `partial_every`: seconds of voice between two partials (more after the first second of
+    an utterance). `new_id` makes utterance ids.
     """
 
     def __init__(
@@ -215,7 +220,7 @@ class Listener:
                 tried = pause
                 text = speculation = await self._decode(utterance, final=True)
             elif not utterance.paused and voiced + _EPSILON >= partial_at:
-                partial_at = voiced + self._partial_every
+                partial_at = voiced + max(self._partial_every, _GROWTH * voiced)
                 text = await self._decode(utterance, final=False)
             else:
                 await utterance.changed.wait()
