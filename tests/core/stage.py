@@ -45,6 +45,11 @@ TEN = "one two three four five six seven eight nine ten"
 """Ten words, one clause, 3 s."""
 
 
+def words(count: int) -> str:
+    """The first words of `TEN`."""
+    return " ".join(TEN.split()[:count])
+
+
 @dataclass
 class WordEngine:
     """An engine that speaks each word for `word` seconds at a constant level."""

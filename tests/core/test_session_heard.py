@@ -6,12 +6,9 @@ warned of something that nobody told him.
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.core.stage import BLOCK, RATE, TEN, WORD, Stage, WordEngine
+from tests.core.stage import BLOCK, RATE, TEN, Stage, WordEngine, words
 from voice.core.events import (
     ClauseVoiced,
     DeviceLost,
@@ -23,10 +20,6 @@ from voice.core.events import (
     Utterance,
     WordMark,
 )
-
-
-def words(count: int) -> str:
-    return " ".join(TEN.split()[:count])
 
 
 def begins_with(stage: Stage, text: str = TEN, **more: str) -> Stage:
@@ -199,9 +192,9 @@ class TestCut:
         stage.delta("One two three. ")
         stage.run(5.0)
         stage.spoken_at_once("are you still there")
-        assert stage.heard == {} or stage.heard == {"m1": "One two three."}
         stage.turn_ended()
         assert stage.heard == {"m1": "One two three."}
+        assert stage.sent[0].played_content == "One two three."
 
     def test_speech_while_nothing_plays_interrupts_nothing(self) -> None:
         """H14. An ordinary answer would count as impatience."""
@@ -222,85 +215,6 @@ class TestCut:
         assert stage.cuts == {"m1": None}
         assert stage.level(0.8, 1.1) == pytest.approx(0.5)
         assert [said.content for said in stage.sent] == ["but it hurts so much"]
-
-
-CASES = {
-    "chinese": list("您好，感谢您致电。请问您哪里不舒服？"),
-    "korean": list("안녕하세요. 어디가 아프신가요? 말씀해 주세요."),
-    "japanese": [*"今日はどうされましたか。", "か\u3099", *"、", "は\u309a", *"いたい"],
-    "emoji": ["👩🏽‍⚕️", " ", *"Hello", " ", "👨‍👩‍👧", " ", *"is", " ", "🇵🇱", "🇩🇪", " ", "👍🏿", *"!", " ", *"Fine."],
-    "hebrew": [*"האם", " ", *"כואב", " ", "לָ", "ךְ", " ", *"הראש?"],
-    "persian": [*"می\u200cخواهم", " ", *"بدانم", " ", *"چه", " ", *"شد؟"],
-    "polish": list("Proszę,  powiedz\n mi -- od kiedy?  "),
-    "accents": [*"Un ", "e\u0301", *"te\u0301".split("x"), *" fra", "i\u0302", *"che; oui?"],
-}
-
-
-class TestPrefix:
-    @settings(max_examples=200, deadline=None)
-    @given(data=st.data(), case=st.sampled_from(sorted(CASES)), cut=st.floats(0, 8))
-    def test_any_packing_and_any_cut_gives_a_verbatim_prefix(self, data: st.DataObject, case: str, cut: float) -> None:
-        """H6. Blanks put into Chinese, half an emoji, or an accent without its letter: text that no reader can read
-        and no server can find in what it wrote."""
-        characters = CASES[case]
-        source = "".join(characters)
-        places = sorted(data.draw(st.sets(st.integers(1, len(source) - 1), max_size=8)))
-        stage = Stage(block=10 * BLOCK)
-        for start, end in zip([0, *places], [*places, len(source)], strict=True):
-            stage.delta(source[start:end])
-        stage.completed(source)
-        stage.run(cut)
-        stage.feed(UserCut("key"))
-        heard = stage.heard["m1"]
-        assert stage.closed["m1"].source == source
-        assert source.startswith(heard)
-        ends = np.cumsum([0, *map(len, characters)])
-        if "\u200c" not in source:  # there a word is the smallest unit, whatever counts as a character
-            assert len(heard) in ends
-        assert not heard or heard == source or not (heard[-1] == "\u200d" or source[len(heard)] == "\u200d")
-
-    def test_chinese_is_counted_character_by_character(self) -> None:
-        """H6. A Chinese sentence has no blanks: all or nothing would be heard of it."""
-        stage = begins_with(Stage(), "您好，感谢您致电。")
-        stage.run(1.0)
-        stage.spoken_at_once("我头疼")
-        assert stage.heard == {"m1": "您好，感"}
-        assert stage.sent[0].played_content == "您好，感"
-
-    def test_heard_never_shrinks_when_the_cut_comes_later(self) -> None:
-        """A position that jumps back was wrong before or is wrong now."""
-        text = "Thanks, I see. How long, roughly, have you had this pain? Tell me."
-        lengths = []
-        for cut in np.arange(0, 5.0, 0.11):
-            stage = begins_with(Stage(block=10 * BLOCK), text)
-            stage.run(float(cut))
-            stage.feed(UserCut("key"))
-            lengths.append(len(stage.heard["m1"]))
-        assert lengths == sorted(lengths)
-        assert lengths[0] == 0
-        assert lengths[-1] == len(text)
-
-    def test_a_word_counts_from_its_last_sample_on(self) -> None:
-        """A cut exactly at a word's end: one sample less, and the word was not heard to its end."""
-        for early, expected in ((1, words(2)), (0, words(3))):
-            stage = Stage(tick=False)
-            stage.player.render(np.zeros(3 * round(WORD * RATE) - early, np.float32), 0.0)  # nothing queued yet
-            before = stage.player.frames
-            stage.says(TEN)
-            stage.player.render(np.zeros(3 * round(WORD * RATE) - early, np.float32), before / RATE)
-            stage.clock.advance(stage.player.frames / RATE)
-            stage.spoken_at_once("I have a question")
-            assert stage.heard["m1"] == expected
-
-    @pytest.mark.parametrize("block", [16, 160, 3000, 16000])
-    def test_words_longer_and_shorter_than_a_block(self, block: int) -> None:
-        """The report would depend on the make of the sound card."""
-        stage = begins_with(Stage(block=block, engine=WordEngine(word=0.05)), " ".join([TEN] * 5))
-        for _ in range(2 * RATE // block):
-            stage.run(block / RATE)
-        played = (2 * RATE // block) * block
-        stage.spoken_at_once("I have a question")
-        assert len(stage.heard["m1"].split()) == int(played / RATE / 0.05 + 1e-9)
 
 
 class TestDuckedPart:
@@ -410,7 +324,7 @@ class TestTurn:
         assert stage.sent[-1].played_content == "How long"
 
     def test_a_report_is_made_once_when_the_cut_meets_the_end(self) -> None:
-        """H10. The last word was written to the device but not yet out when the cut came: two reports of one message."""
+        """H10. The last word was written to the device but not yet out at the cut: two reports of one message."""
         stage = begins_with(Stage(latency=0.4), "One two three four five.")
         stage.run(1.1)
         stage.feed(SpeechStarted("x1", stage.now))
