@@ -90,7 +90,7 @@ async def test_a_file_left_by_a_process_that_died_is_removed(tmp_path: Path, mon
     voice = SystemVoice(timeout=0.4)
     await voice.start(RATE)
     (folder,) = os.listdir(tmp_path)
-    (tmp_path / folder / "clause.wav").write_bytes(b"half a clause")
+    (tmp_path / folder / "1.wav").write_bytes(b"half a clause")
     pid = worker_process("pyttsx3").pid
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)

@@ -24,8 +24,8 @@ from voice.tts.marks import AUDIBLE
 from voice.tts.sounds import BREATH, SIBILANT, SONORANT, STOP, VOWEL, sounds
 
 SECONDS = {VOWEL: 0.053, SIBILANT: 0.090, STOP: 0.087, SONORANT: 0.066, BREATH: 0.078}
-"""Seconds that a sound takes at 175 words per minute. Only their proportions count. Least squares over the
-same 414 words of two espeak voices; letters stand for sounds, so a vowel's silent letters are in its share."""
+"""Seconds that a sound takes at 175 words per minute. Only their proportions count. Least squares over the same
+414 words of two espeak voices; letters stand for sounds, so a vowel's silent letters are in its share."""
 
 WORD_SECONDS, FINAL_SECONDS = 0.011, 0.085
 """Seconds that a word takes beyond its sounds, and that the last word before a pause takes beyond that."""
@@ -40,14 +40,12 @@ too many, worst of two voices at 175 and 300 words per minute, clause by clause,
     0    0.18 / 9.2 %        1.0  0.24 / 2.7 %        2.0  0.38 / 0.9 %
     0.5  0.20 / 5.4 %        1.6  0.32 / 1.2 %
 
-Whole messages of up to 30 words in one call: 0.43 / 3.1 % at 1.6. That leaves room for voices that were not measured."""
+Whole messages of up to 30 words in one call: 0.43 / 3.1 % at 1.6. The rest is room
+for voices that were not measured."""
 
 SHORTEST_PAUSE = 0.06
 """Seconds. Closures of stops (p, t, k) are silent for up to about this long; longer silences are taken for pauses if
 there is punctuation to explain them."""
-
-_FRAME = 0.005
-"""Seconds of one frame of the envelope."""
 
 _PAUSES_AFTER = re.compile(r"(?:[,;:.!?…。，、！？；：]|^[-–—]+)[\"'”’»)\]]*$")
 _MISSED_PAUSE = 0.5

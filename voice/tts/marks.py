@@ -23,8 +23,8 @@ from voice.core.script import words_of
 
 AUDIBLE = 0.001
 """Level (of full scale 1) from which a sample counts as audible: -60 dB. Every 10 ms of speech of the espeak voices
-measured, with the quiet sounds of "huff" and "thin", peaks above 0.0036; their pauses are exact zeros. A variant with an
-echo ("f3") lets a word end when its echo has decayed to this: later, never earlier."""
+measured, with the quiet sounds of "huff" and "thin", peaks above 0.0036; their pauses are exact zeros. A variant
+with an echo ("f3") lets a word end when its echo has decayed to this: later, never earlier."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,8 +47,10 @@ class SystemVoices:
     """The servant: speaks one `Request` after the other into files of `folder`, each removed at once."""
 
     def __init__(self, folder: str, voice: str | None) -> None:
-        self._file = Path(folder) / "clause.wav"
+        self._folder = Path(folder)
+        self._number = 0
         self._engine = _engine()
+        self._engine.runAndWait()  # it is born busy, and a busy engine returns from its loop before it has spoken
         if voice is not None:
             self._engine.setProperty("voice", self._find(voice))
 
@@ -79,17 +81,20 @@ class SystemVoices:
         reply(part)
 
     def _synthesise(self, text: str, request: Request) -> npt.NDArray[np.float32]:
+        self._number += 1
+        file = self._folder / f"{self._number}.wav"  # of its own: a late file must never pass for the next clause
         try:
             _settle()  # a clause that still seems to play would cancel this one's speed, or this one
             self._engine.setProperty("rate", request.wpm)
             _settle()
-            self._engine.save_to_file(text, str(self._file))
+            self._engine.save_to_file(text, str(file))
             self._engine.runAndWait()
-            if not self._file.exists():
+            _settle()
+            if not file.exists():
                 raise VoiceError("the system's voice made no audio; try another voice, or engine espeak")
-            raw, rate = _read(self._file)
+            raw, rate = _read(file)
         finally:
-            self._file.unlink(missing_ok=True)
+            file.unlink(missing_ok=True)
         resampled: npt.NDArray[np.float32] = soxr.resample(raw, rate, request.rate).astype(np.float32)
         return resampled
 
