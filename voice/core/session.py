@@ -86,8 +86,6 @@ class _Cut:
     utterance_id: str
     take: Utterance | None = None
     """What the user said, when it is known before the voice has stopped."""
-    held: float = 0.0
-    """Seconds for which `take` was held."""
     stopped: Stopped | None = None
     t: float = 0.0
 
@@ -262,16 +260,12 @@ class Session:
             return []
         if waiting is not None and not waiting.can_interrupt:
             return []
-        whole, since = self._take_held()
+        held, self._held = self._held, []
+        (first, since), (last, _) = held[0], held[-1]
+        text = joined(utterance.text.strip() for utterance, _ in held)
+        whole = Utterance(first.utterance_id, text, first.onset, last.end)
         released = FloorChanged("release", whole.utterance_id, "the floor is free")
         return [released, *self._send(whole, now, held=now - since)]
-
-    def _take_held(self) -> tuple[Utterance, float]:
-        """What is held, as one utterance, and since when."""
-        held, self._held = self._held, []
-        first, last = held[0][0], held[-1][0]
-        text = joined(utterance.text.strip() for utterance, _ in held)
-        return Utterance(first.utterance_id, text, first.onset, last.end), held[0][1]
 
     # ------------------------------------------------------------------ cuts
 
@@ -307,7 +301,7 @@ class Session:
         assert cut is not None
         assert cut.stopped is not None
         if cut.take is not None:
-            return self._send(cut.take, now, cut=cut, held=cut.held)
+            return self._send(cut.take, now, cut=cut)
         if cut.cause == "device":
             return self._go_back(cut, now)
         out = self._close(cut, now)
@@ -367,21 +361,16 @@ class Session:
     # ------------------------------------------------------------------ to the server
 
     def _user_said(self, utterance: Utterance, now: float) -> list[Output]:
-        speaking = self._playing().speaking
-        held = 0.0
-        if self._held:  # the user went on after what is held: one message
+        if self._held:  # the user went on after what is held: one message, and `_release` sends it
             self._held.append((utterance, now))
-            if self._cut_now is None and not speaking:
-                return []  # `_release` sends it
-            utterance, since = self._take_held()
-            held = now - since
+            return []
         out: list[Output] = []
-        if self._cut_now is None and speaking:
+        if self._cut_now is None and self._playing().speaking:
             out = self._cut("voice", utterance.utterance_id, now)
         cut = self._cut_now
         if cut is None:
             return self._send(utterance, now)
-        cut.take, cut.held = utterance, held
+        cut.take = utterance
         return self._settle(now) if cut.stopped is not None else out
 
     def _typed(self, typed: Utterance, now: float) -> list[Output]:
