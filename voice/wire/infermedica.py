@@ -74,7 +74,7 @@ def _event(frame: dict[str, Any]) -> ServerEvent:
 
 
 def _object(frame: Mapping[str, Any], found: Any, name: str) -> Mapping[str, Any]:
-    if not isinstance(found, Mapping):
+    if not isinstance(found, dict):
         raise BadFrameError(f"{frame['type']}: no object {name}")
     return found
 
@@ -105,11 +105,11 @@ def _parts(found: Any) -> tuple[str, tuple[Widget, ...]]:
     texts: list[str] = []
     widgets: list[Widget] = []
     for part in found if isinstance(found, list) else ():
-        if not isinstance(part, Mapping):
+        if not isinstance(part, dict):
             continue
         if part.get("type") == "text":
             texts.append(_text(part, "text"))
-        elif part.get("type") == "ui_widget" and isinstance(part.get("widget"), Mapping):
+        elif part.get("type") == "ui_widget" and isinstance(part.get("widget"), dict):
             widgets.append(_widget(part["widget"]))
     return "".join(texts), tuple(widgets)
 
@@ -152,7 +152,7 @@ def _path_text(holder: Mapping[str, Any], name: str) -> str:
 
 def _row(found: Any) -> HistoryRow | None:
     """None for a row of an unknown role and for one without id, which nothing could refer to."""
-    if not isinstance(found, Mapping) or not _text(found, "id"):
+    if not isinstance(found, dict) or not _text(found, "id"):
         return None
     common = (_text(found, "id"), _text(found, "turn_id"))
     if found.get("role") == "user":
@@ -171,7 +171,7 @@ def _length_limit(settings: Mapping[str, Any]) -> int:
 
 
 def _mapping(found: Any) -> Mapping[str, Any]:
-    return found if isinstance(found, Mapping) else {}
+    return found if isinstance(found, dict) else {}
 
 
 def _snapshot(frame: Mapping[str, Any]) -> Snapshot:
