@@ -22,7 +22,7 @@ from voice.stt.words import normalise, word_errors
 from voice.timeloop import run_virtual
 from voice.tts.espeak import EspeakVoice
 
-from .clips import cards, play, read, silence
+from .clips import cards, play, read, silence, transcripts
 
 
 def process() -> Any:
@@ -136,6 +136,20 @@ class TestProcess:
                 assert normalise(await recogniser.finish()) == "ten of clubs"
         finally:
             await recogniser.close()
+            await recogniser.close()
+
+    async def test_a_long_story(self):
+        """Half a minute without a pause of half a second: decoded in parts, all of it there, in bounded time."""
+        clips = transcripts("librivox", "transcription")
+        recogniser = MoonshineRecogniser()
+        await recogniser.start()
+        try:
+            recogniser.begin()
+            for path in clips:
+                recogniser.feed(read(path))
+            errors, words = word_errors(" ".join(clips.values()), await recogniser.finish())
+            assert errors / words <= 0.15
+        finally:
             await recogniser.close()
 
     def test_nothing_on_standard_output(self):
