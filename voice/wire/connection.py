@@ -91,7 +91,8 @@ class Connection:
         self._unaccepted: dict[str, SendUserMessage] = {}
         self._settled = asyncio.Event()
         self._settled.set()
-        self._sent: list[str] = []
+        self._sent: dict[str, None] = {}
+        """Ids that went out on this socket and were not answered yet, in order."""
         self._outbox: asyncio.Queue[str] | None = None
 
     def send(self, message: SendUserMessage) -> None:
@@ -219,7 +220,7 @@ class Connection:
     def _bind(self, snapshot: Snapshot) -> None:
         self.conversation_id = snapshot.conversation_id
         self._outbox = asyncio.Queue()
-        self._sent = []
+        self._sent = {}
         for row in snapshot.rows:
             self._settle(row.id)
         for message in self._unaccepted.values():
@@ -230,10 +231,11 @@ class Connection:
     def _put(self, message: SendUserMessage) -> None:
         assert self._outbox is not None
         self._outbox.put_nowait(self._codec.user_message(message))
-        self._sent.append(message.id)
+        self._sent[message.id] = None
 
     def _settle(self, message_id: str) -> None:
         self._unaccepted.pop(message_id, None)
+        self._sent.pop(message_id, None)
         if not self._unaccepted:
             self._settled.set()
 
@@ -243,7 +245,7 @@ class Connection:
                 self._settle(accepted)
             case ServerFault(code=code) if code in REFUSES_MESSAGE:
                 # The error names no message; frames are handled in order, so it is about the first one not accepted.
-                refused = next((sent for sent in self._sent if sent in self._unaccepted), None)
+                refused = next(iter(self._sent), None)
                 if refused is not None:
                     self._settle(refused)
             case ConversationClosed():
