@@ -11,9 +11,6 @@ RATE = 16000
 WORD = 0.3
 """Seconds that every word lasts; words follow each other without a pause."""
 
-LATENCY = 0.05
-"""Seconds from a player's report to the stamp's frame: the sound of a word leaves that much after it was written."""
-
 
 class Story:
     """Collects `(t, item)`; `tell(observer)` hands them over in order of time."""
@@ -44,7 +41,7 @@ class Story:
         heard: int | None = None,
         cut: ev.Cause | None = None,
         can_interrupt: bool = True,
-        ducked: tuple[float, float] | None = None,
+        ducked: tuple[tuple[float, float], ...] = (),
         arrives: float | None = None,
         estimate: bool = False,
     ) -> float:
@@ -66,7 +63,7 @@ class Story:
             self.at(arrives, ev.Speak(message_id, 0, text, 1.0))
             self.at(arrives, ev.ClauseVoiced(message_id, 0, marks, len(words) * size, True, estimate))
             for n in range(spoken):
-                low = ducked is not None and ducked[0] <= t + n * WORD < ducked[1]
+                low = any(first <= t + n * WORD < last for first, last in ducked)
                 span = ev.Span(frame + n * size, message_id, 0, n * size, size, 0.2 if low else 1.0)
                 self.at(t + n * WORD, ev.Played((span,), stamp, RATE), ev.Caption(message_id, kind, text, 0))
             if cut:
@@ -132,19 +129,19 @@ def triage(t: float = 100.0) -> Story:
         9.3, "u2", "", lasts=0.25,
         decisions=((9.38, "duck", "onset"), (9.9, "resume", "silence"), (10.05, "ignore", "no words")),
     )  # fmt: skip
-    story.message(
-        8.7, "m3", "Do you also have a fever, or have you had chills during the last two days?",
-        kind="follow_up", turn="t2", ducked=(9.3, 10.0), arrives=7.6, heard=9, cut="voice",
-    )  # fmt: skip
-    story.message(11.4, "m4", "If you measured it, please tell me the highest value.", kind="follow_up",
-                  turn="t2", arrives=7.7, heard=0, cut="voice")  # fmt: skip
     story.utterance(
         10.7, "u3", "No fever, but my neck is stiff.", lasts=1.9, sent=13.2, partials=("no", "no fever but"),
         decisions=((10.78, "duck", "onset"), (11.4, "cut", "two partials agree"), (13.1, "take", "after its cut")),
         played="Do you also have a fever, or have you",
     )  # fmt: skip
-    story.message(13.9, "m5", "I see, one moment please, I am writing it down.", kind="bridge", turn="t3", can_interrupt=False,
-                  arrives=13.4)  # fmt: skip
+    story.message(
+        8.7, "m3", "Do you also have a fever, or have you had chills during the last two days?",
+        kind="follow_up", turn="t2", ducked=((9.38, 9.95), (10.78, 11.4)), arrives=7.6, heard=9, cut="voice",
+    )  # fmt: skip
+    story.message(11.4, "m4", "If you measured it, please tell me the highest value.", kind="follow_up",
+                  turn="t2", arrives=7.7, heard=0, cut="voice")  # fmt: skip
+    story.message(13.9, "m5", "I see, one moment please, I am writing it down.", kind="bridge", turn="t3",
+                  can_interrupt=False, arrives=13.4)  # fmt: skip
     story.utterance(
         14.3, "u4", "Since this morning.", lasts=1.0, sent=16.2, held=0.9,
         decisions=((15.8, "hold", "may not be interrupted"),),

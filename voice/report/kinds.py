@@ -21,6 +21,9 @@ OTHER = "#5c6b7a"
 CUT = "#d55e00"
 """Vermilion, the palette's alarm colour; no kind has it."""
 
+INK, SOFT, FAINT, RULE = "#1b1f24", "#59636e", "#9aa4ae", "#e4e8ec"
+"""Of text, of less important text, of frames, of lines that only guide the eye."""
+
 
 def colour(kind: str) -> str:
     """The kind's colour as `#rrggbb`."""

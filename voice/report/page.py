@@ -21,7 +21,7 @@ from voice.report.words import SpokenWord
 INLINE_LIMIT = 8_000_000
 """Bytes of sound up to which it is put into the page (about two minutes): browsers stay quick with it."""
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _LATENCIES = {
     "onset_to_duck": ("Voice lowered", "from the onset of the user's voice until the loudspeaker is quieter"),
@@ -136,7 +136,10 @@ def _message(message: Mapping[str, Any], words: Sequence[SpokenWord]) -> str:
     source, heard = message["source"], message["heard"]
     timed = "".join(_timed(piece) for piece in align(heard, words)) if heard else ""
     rest = source[len(heard) :]
-    unheard = f'<del><span class="hidden">Not heard: </span>{safe(rest)}</del>' if rest.strip() else safe(rest)
+    blank = rest[: len(rest) - len(rest.lstrip())]
+    unheard = safe(blank)
+    if rest.strip():
+        unheard += f'<del><span class="hidden">Not heard: </span>{safe(rest[len(blank) :])}</del>'
     about = [f"<time>{clock(message['t_start'])}</time>", f'<span class="kind">{safe(message["kind"])}</span>']
     if not message["can_interrupt"]:
         about.append("<span>may not be interrupted</span>")

@@ -56,7 +56,8 @@ def summary(
 
 def write_summary(path: Path, values: Mapping[str, Any]) -> None:
     """Write a summary as JSON; a reader never sees half of it. Raises OSError."""
-    write_private(path, (json.dumps(values, ensure_ascii=False, indent=2) + "\n").encode())
+    text = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
+    write_private(path, text.encode("utf-8", "backslashreplace"))  # half a surrogate pair becomes its JSON escape
 
 
 def start_of(record: Record, origin: float | None) -> float:

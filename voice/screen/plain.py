@@ -7,6 +7,7 @@ else. Neither is ever part of what somebody said.
 from __future__ import annotations
 
 import re
+import unicodedata
 
 _COMMANDS = re.compile(
     r"""(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]                # cursor, colour, erase
@@ -15,9 +16,17 @@ _COMMANDS = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Unicode's categories of controls, formats, halves of pairs, private and unassigned characters, line separators."""
+
+_JOINERS = "\u200c\u200d"
+"""Formats that belong to words (Persian, Indic scripts) and to emoji."""
 
 
 def one_line(text: object) -> str:
     """The text on one line, with single blanks, without control characters, escape sequences and direction marks."""
-    return " ".join(_UNSEEN.sub(" ", _COMMANDS.sub(" ", str(text))).split())
+    shown = (
+        character if unicodedata.category(character) not in _UNSEEN or character in _JOINERS else " "
+        for character in _COMMANDS.sub(" ", str(text))
+    )
+    return " ".join("".join(shown).split())

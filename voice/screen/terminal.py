@@ -90,7 +90,7 @@ class TerminalCaptions:
                 self._t0 = t
             if (show := self._show.get(type(item))) is not None:
                 show(t, item)
-        except Exception:
+        except (Exception, SystemExit):  # rich ends the program when a pipe is closed
             self._dead = True
             self.close()
 
@@ -98,9 +98,9 @@ class TerminalCaptions:
         """Leave the terminal as it was found. Safe to call twice."""
         live, self._live = self._live, None
         if live is not None:
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception, SystemExit):
                 live.update(Text(""), refresh=True)
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception, SystemExit):
                 live.stop()
 
     # ------------------------------------------------------------------ finished lines
