@@ -31,6 +31,16 @@ class _Track:
 
 
 @dataclass(frozen=True, slots=True)
+class _Done:
+    """The first `clauses` clauses of a message, heard to their end: `end` characters of its source, in frames before
+    `last_frame`. Nothing can change that any more, so nothing else is kept of them."""
+
+    clauses: int = 0
+    end: int = 0
+    last_frame: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Heard:
     """What was heard of a message: the first `end` characters of its source."""
 
@@ -47,6 +57,7 @@ class Playhead:
     def __init__(self, rate: int) -> None:
         self.rate = rate
         self._tracks: dict[str, dict[int, _Track]] = {}
+        self._done: dict[str, _Done] = {}
         self._stamp: Stamp | None = None
 
     # ------------------------------------------------------------------ facts in
@@ -85,6 +96,23 @@ class Playhead:
             del tracks[index]
         if not tracks:
             self._tracks.pop(message_id, None)
+        if from_clause == 0:
+            self._done.pop(message_id, None)
+
+    def settle(self, message_id: str, clauses: Sequence[Clause], frame: int | None) -> None:
+        """Keep no more than the end of what was heard for certain, so that a message of any length costs the same."""
+        heard = self.heard(message_id, clauses, frame, full_level=True)
+        done, tracks = self._done.get(message_id, _Done()), self._tracks.get(message_id, {})
+        for clause in clauses[done.clauses : heard.clause]:
+            track = tracks.pop(clause.index)
+            last = track.spans[-1] if track.spans else None
+            done = _Done(
+                clause.index + 1,
+                clause.end if track.samples else done.end,
+                last.frame + last.count if last else done.last_frame,
+            )
+        if done.clauses:
+            self._done[message_id] = done
 
     def _track(self, message_id: str, clause: int) -> _Track:
         return self._tracks.setdefault(message_id, {}).setdefault(clause, _Track())
@@ -113,6 +141,8 @@ class Playhead:
             for track in self._tracks.get(message_id, {}).values()
             if track.spans
         ]
+        if message_id in self._done:
+            frames.append(self._done[message_id].last_frame)
         return max(frames, default=None)
 
     def waiting(self, message_id: str, frame: int | None) -> float:
@@ -123,6 +153,8 @@ class Playhead:
     def finished(self, message_id: str, clause: int, frame: int | None) -> bool:
         """Whether all audio of the clause was synthesised and had been played before `frame`: the count of samples
         says so, no event of an engine is waited for."""
+        if clause < self._done.get(message_id, _Done()).clauses:
+            return True
         track = self._tracks.get(message_id, {}).get(clause)
         return track is not None and track.final and _reached(track, frame) >= track.samples
 
@@ -134,8 +166,9 @@ class Playhead:
         """
         tracks = self._tracks.get(message_id, {})
         limit = _before_duck(tracks, frame) if full_level else frame
-        end = 0
-        for clause in clauses:
+        done = self._done.get(message_id, _Done())
+        end = done.end
+        for clause in clauses[done.clauses :]:
             track = tracks.get(clause.index)
             if track is None:
                 return Heard(end, clause.index, False)

@@ -13,12 +13,13 @@ nothing that can follow would move its end.
 
 from __future__ import annotations
 
-import difflib
 import re
 import unicodedata
 from dataclasses import dataclass
 
 import sentencex
+
+from voice.core.text import joined
 
 SOFT_MIN = 24
 """Characters before a comma, semicolon, colon or dash is worth a clause of its own: about 1.5 s of speech, enough
@@ -30,6 +31,10 @@ work of one call of the engine."""
 
 _WINDOW = 2 * HARD_MAX
 """Characters looked at to find the end of one clause, so that a message of any length costs linear time."""
+
+_ALIGNED = 200
+"""Characters before the end of what was said that are looked for in a final text which differs: more than the
+longest sentence in use, and some 30 ms of work."""
 
 _SOFT = re.compile(r"(?:[,;:]|\s[–—-])(?=\s+\S)|[，；：、]")
 _SURE_END = re.compile(r"(?:[!?…؟।]|[^\W\d_]{5,}\.)[\"'”’)\]]*\s+$|[。！？]$")
@@ -95,7 +100,7 @@ class Script:
         self.complete = True
         cut = self._cut_end
         taken = self.source[:cut]
-        self.source = taken + (final[cut:] if final.startswith(taken) else _rest_after(taken, final))
+        self.source = final if final.startswith(taken) else joined([taken, _rest_after(taken, final)])
 
     # ------------------------------------------------------------------ clauses out
 
@@ -192,13 +197,24 @@ def _inside(text: str, at: int) -> bool:
 
 def _rest_after(taken: str, final: str) -> str:
     """What `final` has behind the place that corresponds to the end of `taken`, from a word's beginning on."""
-    blocks = difflib.SequenceMatcher(None, taken[-_WINDOW:], final[: len(taken) + _WINDOW], autojunk=False)
-    place = 0
-    for block in blocks.get_matching_blocks():
-        if block.size:
-            place = block.b + block.size + (len(taken[-_WINDOW:]) - block.a - block.size)
-    rest = final[min(place, len(final)) :]
-    if place and rest and not rest[0].isspace() and not final[place - 1].isspace():
-        inside = re.search(r"\s", rest)  # half a word was said in another form: go on with the next
-        rest = rest[inside.start() :] if inside else ""
-    return rest if not taken or taken[-1].isspace() or not rest or rest[0].isspace() else " " + rest
+    if taken.startswith(final.rstrip()):
+        return ""
+    place = _place_of_end(taken, final)
+    inside = [end for start, end in words_of(final) if start < place < end]
+    return final[inside[0] if inside else place :]  # of a word that was said half, the other half makes no sense
+
+
+def _place_of_end(taken: str, final: str) -> int:
+    """The place in `final` up to which it is most like `taken` (by edit distance); 0 if it is another text."""
+    tail = taken[-_ALIGNED:]
+    begin = max(0, len(taken) - len(tail) - _ALIGNED)
+    window = final[begin : len(taken) + _ALIGNED]
+    row = list(range(len(window) + 1)) if len(tail) == len(taken) else [0] * (len(window) + 1)
+    for letter in tail:
+        diagonal, row[0] = row[0], row[0] + 1
+        for i, other in enumerate(window, 1):
+            diagonal, row[i] = row[i], min(diagonal + (letter != other), row[i] + 1, row[i - 1] + 1)
+    best = min(row)
+    places = [i for i, distance in enumerate(row) if distance == best]
+    same = [i for i in places if window[i - 1 : i] == tail[-1:]]
+    return begin + (same or places)[0] if best <= len(tail) / 2 else 0

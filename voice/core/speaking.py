@@ -179,6 +179,7 @@ class Speaking:
             return []
         frame = self.playhead.frame_at(now)
         self._mark_start(message)
+        self.playhead.settle(message.id, message.script.clauses, frame)
         heard = self._heard(message, frame)
         out: list[Output] = []
         if heard.end != message.heard:

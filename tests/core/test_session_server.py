@@ -1,0 +1,428 @@
+"""What the server sends, in the order it likes, and what becomes of it at the loudspeaker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.core.stage import BLOCK, TEN, Stage, WordEngine, words
+from voice.core.events import (
+    ConversationClosed,
+    HistoryRow,
+    Ignored,
+    LinkDown,
+    MessageCompleted,
+    MessageDelta,
+    Partial,
+    ServerFault,
+    SettingsChanged,
+    Snapshot,
+    SpeechStarted,
+    StopVoice,
+    TurnEnded,
+    Typed,
+    UserAccepted,
+    Widget,
+)
+from voice.core.speaking import AHEAD
+
+EMPTY = Snapshot("c1", resumed=False, completed=False, terminated=False, max_message_length=1500, rows=())
+
+
+def user_row(turn: str) -> HistoryRow:
+    return HistoryRow("user", f"u-{turn}", turn, "hello")
+
+
+def assistant_row(name: str, turn: str, text: str, kind: str = "follow_up") -> HistoryRow:
+    return HistoryRow("assistant", name, turn, text, kind)
+
+
+def resumed(*rows: HistoryRow, completed: bool = False) -> Snapshot:
+    return replace(EMPTY, resumed=True, rows=rows, completed=completed)
+
+
+class TestPreemption:
+    def test_another_device_cuts_with_the_server_as_the_cause(self) -> None:
+        """Two people with one conversation: the kiosk would go on with an answer to a question that was taken back."""
+        stage = Stage()
+        stage.accepted()
+        stage.says(TEN)
+        stage.says("More of it.", message="m2")
+        stage.run(1.0)
+        stage.turn_ended(outcome="interrupted")
+        assert stage.heard == {"m1": words(3), "m2": ""}
+        assert stage.cuts == {"m1": "server", "m2": "server"}
+        stage.user("my own words")
+        assert not stage.sent[0].is_interrupted
+
+    def test_it_cuts_what_the_user_may_not_cut(self) -> None:
+        """The turn is over; there is nothing left to protect."""
+        stage = Stage()
+        stage.accepted()
+        stage.says(TEN, kind="acknowledgement")
+        stage.run(1.0)
+        stage.turn_ended(outcome="interrupted")
+        assert stage.cuts == {"m1": "server"}
+
+    def test_a_turn_that_ends_under_a_doubtful_cut_does_not_come_back(self) -> None:
+        """The voice would go on with a turn that no longer exists."""
+        stage = Stage()
+        stage.accepted()
+        stage.says(TEN)
+        stage.run(1.0)
+        stage.partials("my knee", voiced=0.4)
+        stage.turn_ended(outcome="interrupted")
+        stage.utterance_ends("")
+        stage.run(3.0)
+        assert stage.heard == {"m1": words(3)}
+        assert stage.cuts == {"m1": "server"}
+
+    def test_late_text_of_a_dead_turn_is_reported_unheard_once_and_not_spoken(self) -> None:
+        """The user would hear the answer to what he has just corrected."""
+        stage = Stage()
+        stage.accepted()
+        stage.says(TEN)
+        stage.run(1.0)
+        stage.user("no it is my knee")
+        asked = len(stage.asked)
+        stage.delta("Your head hurts. ", message="late")
+        stage.delta("Your head hurts much.", message="never completed")
+        stage.completed("Your head hurts. ", message="late")
+        stage.delta("Your head hurts. ", message="late")
+        stage.completed("Your head hurts. ", message="late")
+        stage.turn_ended(outcome="interrupted")
+        stage.run(2.0)
+        assert stage.heard == {"m1": words(3), "late": "", "never completed": ""}
+        assert stage.cuts["late"] == "voice"
+        assert len(stage.asked) == asked
+        stage.accepted("t2")
+        stage.says("Your knee, then.", message="m2", turn="t2")
+        stage.run(2.0)
+        assert stage.heard["m2"] == "Your knee, then."
+
+    def test_text_that_is_still_to_come_for_a_cut_message_is_not_spoken(self) -> None:
+        """The server writes faster than it reads: the rest of a cut sentence would follow the cut."""
+        stage = Stage()
+        stage.accepted()
+        stage.delta("One two three four five! ")
+        stage.run(0.7)
+        stage.spoken_at_once("stop please")
+        stage.delta("Six seven eight. ")
+        stage.completed("One two three four five! Six seven eight. ")
+        stage.run(2.0)
+        assert stage.heard == {"m1": "One two"}
+        assert stage.spoken == "One two three four five!"
+
+    def test_a_failed_turn_is_told_to_the_operator_and_what_came_is_spoken(self) -> None:
+        """Half an answer is better than silence, and the operator learns why it is half."""
+        stage = Stage()
+        stage.accepted()
+        stage.delta("One two three")
+        stage.feed(TurnEnded(None, "failed", "overload"))
+        stage.run(2.0)
+        assert stage.notices == ["turn.failed"]
+        assert stage.heard == {"m1": "One two three"}
+
+
+class TestText:
+    def test_completed_without_deltas(self) -> None:
+        """A server that does not stream would not be heard."""
+        stage = Stage()
+        stage.completed("One two three.")
+        stage.run(1.0)
+        assert stage.heard == {"m1": "One two three."}
+
+    def test_a_widget_without_text_is_over_at_once(self) -> None:
+        """A card on the screen would block the voice."""
+        stage = Stage()
+        stage.feed(MessageCompleted("m1", "t1", "intro", True, "", (Widget("hints"),)))
+        stage.run(0.1)
+        assert stage.heard == {"m1": ""}
+        assert stage.cuts == {"m1": None}
+
+    def test_a_delta_after_completed_is_dropped(self) -> None:
+        """The last words would be said twice."""
+        stage = Stage()
+        stage.says("One two three.")
+        stage.delta(" three.")
+        stage.run(2.0)
+        assert stage.heard == {"m1": "One two three."}
+        stage.delta("four")
+        stage.run(1.0)
+        assert stage.spoken == "One two three."
+
+    @pytest.mark.parametrize(
+        ("deltas", "final", "spoken"),
+        [
+            ("One two three. ", "One two three. Four five.", "One two three. Four five."),
+            ("One two three. ", "One two three.", "One two three."),
+            ("One two three. ", "One two three. ", "One two three."),
+            ("One two three. Fo", "One two three. Five.", "One two three. Five."),
+            ("One two three. ", "One, two, three. Four five.", "One two three. Four five."),
+            ("One two three. ", "One two, three! Four five.", "One two three. Four five."),
+            ("One two three. ", "", "One two three."),
+            ("One two three. ", "One", "One two three."),
+            ("One two three. ", "Something else was meant here.", "One two three. Something else was meant here."),
+            ("One two thr", "One two three. Four five.", "One two three. Four five."),
+            ("您好，感谢您致电。", "您好，感谢您致电。请说。", "您好，感谢您致电。 请说。"),
+            ("您好，感谢您致电。", "您好，谢谢您致电。请说。", "您好，感谢您致电。 请说。"),
+            ("好。", "好的。请说。", "好。 请说。"),
+        ],
+    )
+    def test_of_a_text_that_was_changed_only_the_rest_is_spoken(self, deltas: str, final: str, spoken: str) -> None:
+        """What was said cannot be taken back; said again, it sounds like a broken record."""
+        stage = Stage()
+        stage.delta(deltas)
+        stage.completed(final)
+        stage.run(3.0)
+        assert stage.spoken == spoken
+        assert stage.heard["m1"] == stage.closed["m1"].source
+
+    def test_a_message_of_100_000_characters_is_spoken_a_little_ahead_and_to_its_end(self) -> None:
+        """A server gone wild would fill the memory, or freeze the kiosk."""
+        text = "Word and word, and word again; and so it goes on without an end. " * 1540
+        stage = Stage(engine=WordEngine(word=0.02), block=20 * BLOCK)
+        stage.says(text)
+        assert len(stage.spoken.split()) * 0.02 < AHEAD + 0.2
+        most = 0.0
+        while not stage.closed:
+            stage.run(2.0)
+            most = max(most, stage.player.queued())
+        assert most < AHEAD + 300 * 0.02
+        assert stage.heard["m1"] == text
+
+    def test_an_unknown_kind_may_be_interrupted(self) -> None:
+        """A kind that the server invents tomorrow would leave the user without a voice."""
+        stage = Stage()
+        stage.says(TEN, kind="epilogue")
+        stage.run(1.0)
+        stage.spoken_at_once("I have a question")
+        assert stage.heard == {"m1": words(3)}
+
+    @pytest.mark.parametrize(("kind", "wire", "cut"), [("acknowledgement", True, "voice"), ("intro", False, None)])
+    def test_the_value_on_the_wire_wins_over_the_table(self, kind: str, wire: bool, cut: str | None) -> None:
+        """The server knows its messages better than a table that was written before them."""
+        stage = Stage()
+        stage.feed(MessageDelta("m1", "t1", kind, wire, TEN), MessageCompleted("m1", "t1", kind, wire, TEN))
+        stage.run(1.0)
+        stage.spoken_at_once("I have a question")
+        stage.run(3.0)
+        assert stage.cuts == {"m1": cut}
+
+
+class TestOpening:
+    TEXT = "Hello, how can I help?"
+
+    @pytest.mark.parametrize("form", ["live", "row", "both"])
+    def test_it_is_spoken_once_however_it_comes(self, form: str) -> None:
+        """Greeted twice, or never."""
+        stage = Stage()
+        rows = (assistant_row("m1", "t0", self.TEXT, "intro"),) if form != "live" else ()
+        stage.feed(replace(EMPTY, rows=rows))
+        if form != "row":
+            stage.delta(self.TEXT[:8], turn="t0", kind="intro")
+            stage.delta(self.TEXT[8:], turn="t0", kind="intro")
+            stage.completed(self.TEXT, turn="t0", kind="intro")
+        stage.run(3.0)
+        assert stage.spoken == self.TEXT
+        assert stage.heard == {"m1": self.TEXT}
+
+    def test_it_streams_after_a_first_try_to_connect_failed(self) -> None:
+        """The first words would wait for the whole text."""
+        stage = Stage()
+        stage.feed(LinkDown("refused", fatal=False), EMPTY)
+        stage.delta("Hello there. ", turn="t0", kind="intro")
+        assert stage.spoken == "Hello there."
+
+    def test_the_users_answer_to_it_ends_it(self) -> None:
+        """The opening has no turn of a user message, and would be spoken on under the answer."""
+        stage = Stage()
+        stage.feed(EMPTY)
+        stage.delta("One two three. ", turn="t0", kind="intro")
+        stage.run(0.7)
+        stage.spoken_at_once("my head hurts")
+        stage.delta("Four five six.", turn="t0", kind="intro")
+        stage.completed("One two three. Four five six.", turn="t0", kind="intro")
+        stage.run(2.0)
+        assert stage.heard == {"m1": "One two"}
+        assert stage.spoken == "One two three."
+
+
+class TestResume:
+    def test_only_rows_after_the_users_last_words_are_spoken(self) -> None:
+        """A whole conversation would be read out after each broken link."""
+        stage = Stage()
+        rows = (user_row("t1"), assistant_row("old", "t1", "Old."), user_row("t2"), assistant_row("new", "t2", "New."))
+        stage.feed(resumed(*rows))
+        stage.run(2.0)
+        assert stage.spoken == "New."
+
+    def test_what_was_spoken_before_is_not_spoken_again(self) -> None:
+        """The last answer would be repeated after each broken link."""
+        stage = Stage()
+        stage.accepted()
+        stage.says("Once is enough.")
+        stage.run(2.0)
+        stage.feed(LinkDown("reset", fatal=False))
+        stage.feed(resumed(user_row("t1"), assistant_row("m1", "t1", "Once is enough.")))
+        stage.run(2.0)
+        assert stage.spoken == "Once is enough."
+
+    def test_a_message_cut_in_two_by_the_link_is_spoken_as_one(self) -> None:
+        """A hole in a sentence changes what it says; the final text closes it."""
+        stage = Stage()
+        stage.accepted()
+        stage.delta("Do not take it! ")
+        stage.run(0.3)
+        stage.feed(LinkDown("reset", fatal=False), resumed(user_row("t1")))
+        stage.delta("It is safe.")  # the words between were missed
+        stage.run(2.0)
+        assert stage.spoken == "Do not take it!"
+        stage.completed("Do not take it! Nobody knows whether it is safe.")
+        stage.turn_ended()
+        stage.run(3.0)
+        assert stage.heard == {"m1": "Do not take it! Nobody knows whether it is safe."}
+
+    def test_deltas_of_a_turn_whose_start_was_missed_wait_for_the_whole(self) -> None:
+        """ "... take it." for "Do not take it." """
+        stage = Stage()
+        stage.feed(resumed(user_row("t1")))
+        stage.delta("take it.")
+        stage.run(1.0)
+        assert stage.spoken == ""
+        stage.completed("Do not take it.")
+        stage.run(2.0)
+        assert stage.heard == {"m1": "Do not take it."}
+
+    def test_the_next_turn_streams_again(self) -> None:
+        """After one broken link every answer would come late."""
+        stage = Stage()
+        stage.feed(resumed(user_row("t1")))
+        stage.accepted("t2")
+        stage.delta("One two three. ", turn="t2")
+        assert stage.spoken == "One two three."
+
+
+class TestEnd:
+    @pytest.mark.parametrize("terminated", [False, True])
+    def test_what_comes_after_the_end_is_still_spoken(self, terminated: bool) -> None:
+        """The recommendation itself would not be heard: the server says "completed" before it writes it."""
+        stage = Stage()
+        stage.accepted()
+        stage.feed(ConversationClosed(terminated))
+        stage.run(1.0)
+        stage.says("See a doctor today.")
+        stage.turn_ended()
+        stage.run(3.0)
+        assert stage.heard == {"m1": "See a doctor today."}
+        assert stage.ended == ["terminated" if terminated else "completed"]
+
+    def test_a_link_that_breaks_at_the_end_does_not_swallow_it(self) -> None:
+        """The recommendation is in the snapshot that the next connect brings."""
+        stage = Stage()
+        stage.accepted()
+        stage.feed(ConversationClosed(False), LinkDown("reset", fatal=False))
+        stage.run(1.0)
+        assert stage.ended == []
+        stage.feed(resumed(user_row("t1"), assistant_row("m1", "t1", "See a doctor today."), completed=True))
+        stage.run(3.0)
+        assert stage.heard == {"m1": "See a doctor today."}
+        assert stage.ended == ["completed"]
+
+    def test_a_link_that_is_gone_for_good_ends_the_conversation_once_all_is_spoken(self) -> None:
+        """The user would stand before a silent screen."""
+        stage = Stage()
+        stage.accepted()
+        stage.says("One two three.")
+        stage.feed(LinkDown("token refused", fatal=True))
+        assert stage.ended == []
+        stage.run(2.0)
+        assert stage.heard == {"m1": "One two three."}
+        assert stage.ended == ["token refused"]
+        assert stage.feed(UserAccepted("u1", "t9", "x")) == []
+
+    def test_words_for_a_closed_conversation_are_not_sent_and_the_operator_knows(self) -> None:
+        """The server would refuse them, and nobody would know why."""
+        stage = Stage()
+        stage.accepted()
+        stage.says(TEN)
+        stage.feed(ConversationClosed(False))
+        stage.run(1.0)
+        stage.spoken_at_once("wait a moment")
+        stage.turn_ended()
+        assert stage.sent == []
+        assert stage.notices == ["conversation.closed"]
+        assert stage.ended == ["completed"]
+
+
+class TestMessages:
+    @pytest.mark.parametrize(
+        ("text", "limit", "sent"),
+        [
+            ("I am ill", 8, "I am ill"),
+            ("I am very ill", 9, "I am very"),
+            ("I am very ill", 8, "I am"),
+            ("😀😀😀", 3, "😀😀😀"),
+            ("😀😀😀😀", 3, "😀😀😀"),
+            ("  I am ill  ", 8, "I am ill"),
+        ],
+    )
+    def test_length_is_counted_in_code_points(self, text: str, limit: int, sent: str) -> None:
+        """Counted in bytes, half of what an emoji-happy user writes would be thrown away; in nothing, the server
+        refuses the whole."""
+        stage = Stage()
+        stage.feed(replace(EMPTY, max_message_length=limit), Typed(text))
+        assert [said.content for said in stage.sent] == [sent]
+        assert stage.notices == ([] if len(text.strip()) <= limit else ["message.shortened"])
+
+    def test_the_limit_follows_the_settings(self) -> None:
+        """A limit of yesterday refuses the words of today."""
+        stage = Stage()
+        stage.feed(SettingsChanged({}, 4), Typed("I am very ill"))
+        assert [said.content for said in stage.sent] == ["I am"]
+
+    def test_faults_and_unknown_frames_reach_the_operator(self) -> None:
+        """Someone who looks for a fault finds silence."""
+        stage = Stage()
+        stage.feed(ServerFault("overload", "try later"), Ignored("conversation.new_thing"))
+        assert stage.notices == ["server.overload", "frame.ignored"]
+
+    def test_each_message_has_its_own_id_and_trace(self) -> None:
+        """A repeated id is taken for a repeated message, and dropped."""
+        stage = Stage()
+        stage.feed(Typed("one thing"), Typed("another thing"))
+        assert len({said.id for said in stage.sent}) == len({said.traceparent for said in stage.sent}) == 2
+
+    def test_words_while_only_signs_have_arrived_end_that_message(self) -> None:
+        """A message of which nothing was speakable yet would be spoken after its turn was cut."""
+        stage = Stage()
+        stage.accepted()
+        stage.delta("... \n\n! ")
+        stage.run(0.3)
+        stage.spoken_at_once("my head hurts")
+        stage.delta("Since when?")
+        stage.completed("... \n\n! Since when?")
+        stage.run(2.0)
+        assert stage.spoken == ""
+        assert stage.heard == {"m1": ""}
+        assert not stage.sent[0].is_interrupted
+
+    def test_noise_does_not_keep_an_answer_back(self) -> None:
+        """In a noisy hall the program would never speak."""
+        stage = Stage()
+        stage.feed(SpeechStarted("noise", 0.0))
+        stage.says("One two three.")
+        stage.run(1.0)
+        assert stage.spoken == ""
+        stage.run(2.5)
+        assert stage.heard == {"m1": "One two three."}
+
+    def test_an_answer_waits_for_words_to_end(self) -> None:
+        """The program would begin to speak in the middle of a long account."""
+        stage = Stage()
+        stage.feed(SpeechStarted("x1", 0.0), Partial("x1", "it began", 0.5))
+        stage.says("One two three.")
+        stage.run(5.0)
+        assert stage.spoken == ""
+        assert stage.all(StopVoice) == []
