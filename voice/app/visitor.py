@@ -50,7 +50,8 @@ class VisitorConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     language: str = "en-gb"
-    variant: str = "f3"
+    variant: str = "f1"
+    """Of espeak; those with breath in them (f2, f3, f5) sound different each time, so a seed would not repeat a run."""
     wpm: int = Field(default=160, ge=80, le=450)
     line: tuple[LineConfig, ...]
 
