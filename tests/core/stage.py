@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -91,6 +92,8 @@ class Stage:
         self._ids, self._traces = count(1), count(1)
         self.session = Session(self.rules, RATE, lambda: f"u{next(self._ids)}", lambda: f"trace-{next(self._traces)}")
         self.loudspeaker: list[np.ndarray] = []
+        self._inbox: deque[Input] = deque()
+        self._feeding = False
 
     # ------------------------------------------------------------------ the world
 
@@ -99,17 +102,22 @@ class Stage:
         return self.clock.now()
 
     def feed(self, *events: Input) -> list[Output]:
+        """The session takes these inputs, and those that its outputs lead to, one at a time."""
         before = len(self.outputs)
-        for event in events:
-            for output in self.session.handle(event, self.clock.now()):
-                self.outputs.append(output)
-                self._carry_out(output)
+        self._inbox.extend(events)
+        if not self._feeding:
+            self._feeding = True
+            while self._inbox:
+                for output in self.session.handle(self._inbox.popleft(), self.clock.now()):
+                    self.outputs.append(output)
+                    self._carry_out(output)
+            self._feeding = False
         return self.outputs[before:]
 
     def _carry_out(self, output: Output) -> None:
         match output:
             case StopVoice():
-                self.feed(self.player.stop())
+                self._inbox.appendleft(self.player.stop())  # before anything else happens
             case Duck(down=down):
                 self.player.duck(down)
             case Speak():
