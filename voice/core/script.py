@@ -192,7 +192,10 @@ def _inside(text: str, at: int) -> bool:
         return True
     if "\U0001f1e6" <= after <= "\U0001f1ff":
         return (at - len(text[:at].rstrip(_FLAG_LETTERS))) % 2 == 1
-    return all("\u1100" <= c <= "\u11ff" for c in (before, after))
+    first = ("\u1100", "\u115f")  # consonants that begin a Korean syllable; what follows them completes it
+    return "\u1100" <= before <= "\u11ff" and (
+        first[1] < after <= "\u11ff" or (first[0] <= after <= first[1] and before <= first[1])
+    )
 
 
 def _rest_after(taken: str, final: str) -> str:
