@@ -35,6 +35,14 @@ _CONTEXT = mp.get_context("spawn")
 _POLL = 0.05
 """Seconds between two looks at the deadline while a child owes an answer."""
 
+_SLOTS = 64
+"""Cancellations that the child can tell apart at a time: far more requests than ever wait for one child."""
+
+
+def _line(error: BaseException) -> str:
+    """Type and message of `error` in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")
+
 
 def _child(conn: Connection, cancelled: Any, make: Callable[..., Servant], args: tuple[Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
@@ -42,7 +50,7 @@ def _child(conn: Connection, cancelled: Any, make: Callable[..., Servant], args:
         servant = make(*args)
     except BaseException as error:
         with contextlib.suppress(OSError):
-            conn.send((0, "error", f"{type(error).__name__}: {error}"))
+            conn.send((0, "error", _line(error)))
         return
     conn.send((0, "ready", None))
     while True:
@@ -50,12 +58,12 @@ def _child(conn: Connection, cancelled: Any, make: Callable[..., Servant], args:
             number, request = conn.recv()
         except (EOFError, OSError):
             return
-        if number <= cancelled.value:
+        if cancelled[number % _SLOTS] == number:
             conn.send((number, "end", None))
             continue
 
         def reply(payload: Any, number: int = number) -> bool:
-            if number <= cancelled.value:
+            if cancelled[number % _SLOTS] == number:
                 return False
             conn.send((number, "part", payload))
             return True
@@ -63,7 +71,7 @@ def _child(conn: Connection, cancelled: Any, make: Callable[..., Servant], args:
         try:
             servant(request, reply)
         except Exception as error:
-            conn.send((number, "error", f"{type(error).__name__}: {error}"))
+            conn.send((number, "error", _line(error)))
         else:
             conn.send((number, "end", None))
 
@@ -75,7 +83,7 @@ class _Child:
         self.owner, self.loop = owner, loop
         here, there = _CONTEXT.Pipe()
         self.conn = here
-        self.cancelled = _CONTEXT.Value("q", 0, lock=False)
+        self.cancelled = _CONTEXT.Array("q", _SLOTS, lock=False)
         self.process = _CONTEXT.Process(
             target=_child, args=(there, self.cancelled, owner.make, owner.args), name=owner.name, daemon=True
         )
@@ -109,17 +117,17 @@ class _Child:
                 if not self.conn.poll(_POLL):
                     deadline = min(list(self.pending.values()), default=None)
                     if deadline is not None and time.monotonic() > deadline:
-                        reason = f"no answer for {self.owner.timeout:g} s"
+                        limit = self.owner.start_timeout if 0 in self.pending else self.owner.timeout
+                        reason = f"no answer for {limit:g} s"
                         break
                     continue
                 number, what, payload = self.conn.recv()
             except (EOFError, OSError):
                 break
-            if what == "part":
-                for other in list(self.pending):  # a sign of life extends what waits behind it, too
-                    self.pending[other] = time.monotonic() + self.owner.timeout
-            else:
+            if what != "part":
                 self.pending.pop(number, None)
+            for other in list(self.pending):  # a sign of life extends what waits behind it, too
+                self.pending[other] = time.monotonic() + self.owner.timeout
             self._post(self.owner._received, self, number, what, payload)
         self._post(self.owner._lost, self, reason)
 
@@ -132,6 +140,11 @@ class _Child:
         self.outbox.put(None)
         if self.process.is_alive():
             self.process.kill()
+
+    @property
+    def gone(self) -> bool:
+        """The process and the threads have ended, so that `join` does not wait."""
+        return not self.process.is_alive() and not any(thread.is_alive() for thread in self.threads)
 
     def join(self) -> None:
         self.process.join(5)
@@ -169,9 +182,9 @@ class Worker:
         """Start the child and wait until its servant is made. Raises WorkerError."""
         if self._child is None:
             loop = asyncio.get_running_loop()
+            self._child = _Child(self, loop)
             self._ready = loop.create_future()
             self._hold(loop, True)
-            self._child = _Child(self, loop)
         assert self._ready is not None
         await asyncio.shield(self._ready)
 
@@ -199,7 +212,7 @@ class Worker:
         finally:
             if self._answers.pop(number, None) is not None:
                 self._hold(loop, False)
-                child.cancelled.value = max(child.cancelled.value, number)
+                child.cancelled[number % _SLOTS] = number
 
     async def ask(self, request: Any) -> Any:
         """Send a request and return the last part of its answer (None if it had none). Raises WorkerError."""
@@ -240,6 +253,9 @@ class Worker:
         if child is not self._child:
             return  # closed already
         child.end()
+        for grave in [grave for grave in self._graves if grave.gone]:
+            self._graves.remove(grave)
+            grave.join()
         self._graves.append(child)
         self._child = None
         self.restarts += 1
