@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import tomllib
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -100,7 +101,7 @@ class _KindConfig(_Table):
 
 
 class _PacingConfig(_Table):
-    kind: dict[str, _KindConfig]
+    kind: dict[str, _KindConfig] = Field(default_factory=dict)
     unknown: _KindConfig = _KindConfig()
 
 
@@ -130,13 +131,21 @@ def check(model: type[M], data: dict[str, Any], path: Path) -> M:
             near = difflib.get_close_matches(str(first["loc"][-1]), known, 1)
             remedy = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
             raise ConfigError(f"{path}: {key}: unknown key; {remedy}") from None
+        if first["type"] in ("model_type", "dict_type"):
+            raise ConfigError(f"{path}: {key}: a table belongs here, not a value; write [{key}]") from None
+        if first["type"] == "tuple_type":
+            raise ConfigError(f'{path}: {key}: a list belongs here; write {key.split(".")[-1]} = ["..."]') from None
         raise ConfigError(f"{path}: {key}: {first['msg']}; mend that value") from None
 
 
 def _siblings(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
-    for part in location[:-1]:
-        field = model.model_fields.get(str(part))
-        inner = field.annotation if field else None
+    """The keys that may stand where the last part of `location` stands."""
+    parts = iter(location[:-1])
+    for part in parts:
+        inner = model.model_fields[str(part)].annotation
+        if get_origin(inner) is dict:
+            inner = get_args(inner)[1]
+            next(parts)  # the name in that table is the user's own
         if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
             break
         model = inner
@@ -149,11 +158,15 @@ def load(path: Path | None) -> Config:
 
 
 def load_pacing(path: Path | None = None) -> Pacing:
-    """The pacing rules in `path` (default: config/pacing.toml; the built-in ones where that is missing)."""
+    """The pacing rules in `path` (default: config/pacing.toml). What the file leaves out is as built in: a kind that
+    may not be interrupted does not become another kind because its gap was changed. Raises ConfigError."""
     if path is None:
         path = HOME / "pacing.toml"
         if not path.exists():
             return Pacing(DEFAULT_RULES)
     table = check(_PacingConfig, read_toml(path), path)
-    rules = {kind: KindRule(**rule.model_dump()) for kind, rule in table.kind.items()}
-    return Pacing(rules, KindRule(**table.unknown.model_dump()))
+    changed = {
+        kind: replace(DEFAULT_RULES.get(kind, KindRule()), **rule.model_dump(exclude_unset=True))
+        for kind, rule in table.kind.items()
+    }
+    return Pacing({**DEFAULT_RULES, **changed}, KindRule(**table.unknown.model_dump()))

@@ -1,0 +1,149 @@
+"""Configuration files: a mistake is one line that says where it is and how to mend it.
+
+Whoever sets up a kiosk has a screwdriver in the other hand.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from voice.config import HOME, Config, ConfigError, load, load_pacing, read_toml
+from voice.core.floor import FloorRules
+from voice.core.pacing import DEFAULT_RULES, KindRule
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "my.toml"
+
+
+class TestMistakes:
+    @pytest.mark.parametrize(
+        ("text", "place", "remedy"),
+        [
+            ("[voice]\nwpn = 3", "voice.wpn", "did you mean wpm?"),
+            ("[voices]\nwpm = 200", "voices", "did you mean voice?"),
+            ("[server]\nqqq = 1", "server.qqq", "known are url, token_env, language, age, sex"),
+            ("[voice]\nwpm = 3", "voice.wpm", "greater than or equal to 80; mend that value"),
+            ("[voice]\nwpm = 'fast'", "voice.wpm", "valid integer"),
+            ("[server]\nsex = 'x'", "server.sex", "'female' or 'male'"),
+            ("[server]\nage = 131", "server.age", "less than or equal to 130"),
+            ("[ears]\nend_silence = nan", "ears.end_silence", "mend that value"),
+            ("[floor]\ngive_up = 0", "floor.give_up", "greater than 0"),
+            ("[floor]\nstop_phrases = 'stop'", "floor.stop_phrases", 'write stop_phrases = ["..."]'),
+            ("[floor]\nstop_phrases = ['stop', 1]", "floor.stop_phrases.1", "valid string"),
+            ("voice = 3", "voice", "write [voice]"),
+            ("[voice]\nwpm = \n", "at line 2", "mend that place"),
+            ("[voice]\nwpm = 200\nwpm = 210\n", "at line 3", "mend that place"),
+            ("[voice\n", "at line 1", "mend that place"),
+        ],
+    )
+    def test_of_a_client(self, file: Path, text: str, place: str, remedy: str) -> None:
+        """A typing mistake that is passed over in silence is looked for in the wrong device."""
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(ConfigError) as caught:
+            load(file)
+        self.check(str(caught.value), file, place, remedy)
+
+    @pytest.mark.parametrize(
+        ("text", "place", "remedy"),
+        [
+            ("[kind.intro]\ngapp = 1", "kind.intro.gapp", "did you mean gap?"),
+            ("[kind.intro]\nqqq = 1", "kind.intro.qqq", "known are can_interrupt, gap, rate, early_speech"),
+            ("[kinds.intro]\ngap = 1", "kinds", "did you mean kind?"),
+            ("[unknown]\nearly_spech = 'hold'", "unknown.early_spech", "did you mean early_speech?"),
+            ("[kind.intro]\nearly_speech = 'drop'", "kind.intro.early_speech", "'hold' or 'ignore'"),
+            ("[kind.intro]\nrate = 0", "kind.intro.rate", "greater than or equal to 0.4"),
+            ("[kind.intro]\ngap = -1", "kind.intro.gap", "greater than or equal to 0"),
+            ("[kind]\nintro = 1", "kind.intro", "write [kind.intro]"),
+        ],
+    )
+    def test_of_the_pacing(self, file: Path, text: str, place: str, remedy: str) -> None:
+        """A gap that is never applied, and nobody knows why."""
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(ConfigError) as caught:
+            load_pacing(file)
+        self.check(str(caught.value), file, place, remedy)
+
+    @staticmethod
+    def check(line: str, file: Path, place: str, remedy: str) -> None:
+        assert "\n" not in line
+        assert line.startswith(f"{file}: ")
+        assert place in line
+        assert remedy in line
+
+    def test_a_file_that_is_not_there(self, file: Path) -> None:
+        """The name is nearly right, and the folder has it."""
+        (file.parent / "kiosk.toml").touch()
+        with pytest.raises(ConfigError, match=r"kisok\.toml: there is no such file; did you mean kiosk\.toml\?$"):
+            load(file.with_name("kisok.toml"))
+        with pytest.raises(ConfigError, match=r"no such file; give the path of an existing file$"):
+            load(file.parent / "nowhere" / "at-all.toml")
+
+    def test_a_folder_and_a_file_of_another_encoding(self, file: Path) -> None:
+        """A traceback would hide that the editor saved it in Latin-1."""
+        with pytest.raises(ConfigError, match=r"it cannot be read .*; give a readable UTF-8 text file$"):
+            load(file.parent)
+        file.write_bytes("[server]\nlanguage = 'ł'".encode("iso-8859-2"))
+        with pytest.raises(ConfigError, match=r"it cannot be read .*; give a readable UTF-8 text file$"):
+            load(file)
+
+
+class TestDefaults:
+    def test_no_file_and_an_empty_file_are_the_same(self, file: Path) -> None:
+        """An empty file would be another program."""
+        file.touch()
+        assert load(file) == load(None) == Config()
+
+    def test_what_is_given_is_taken_and_the_rest_stays(self, file: Path) -> None:
+        """One key changed must not change another."""
+        file.write_text("[voice]\nwpm = 200", encoding="utf-8")
+        config = load(file)
+        assert config.voice.wpm == 200
+        assert config.voice.language == Config().voice.language
+        assert config.server == Config().server
+
+    def test_the_floor_of_an_empty_file_is_the_built_in_floor(self) -> None:
+        """What is measured is not what is installed."""
+        assert Config().floor.rules() == FloorRules(
+            stop_phrases=tuple(FloorRules().stop_phrases),
+            backchannels=tuple(FloorRules().backchannels),
+            noise_words=tuple(FloorRules().noise_words),
+        )
+
+    def test_the_floor_of_a_file_reaches_the_core(self, file: Path) -> None:
+        """A stop phrase in the user's own language would not stop anything."""
+        file.write_text("[floor]\ngive_up = 1.0\nstop_phrases = ['czekaj']", encoding="utf-8")
+        rules = load(file).floor.rules()
+        assert (rules.give_up, tuple(rules.stop_phrases)) == (1.0, ("czekaj",))
+
+    @pytest.mark.parametrize("name", sorted(path.name for path in HOME.glob("*.toml") if path.name != "pacing.toml"))
+    def test_the_files_that_come_with_the_program_are_right(self, name: str) -> None:
+        """The first thing that a new user tries."""
+        load(HOME / name)
+
+    def test_no_file_holds_a_token(self) -> None:
+        """Secrets in files end up in backups and repositories."""
+        assert all("token" not in field or field == "token_env" for field in type(Config().server).model_fields)
+
+
+class TestPacing:
+    def test_the_file_and_the_built_in_table_agree_on_who_may_be_interrupted(self) -> None:
+        """A program without its file would cut what the one with it protects."""
+        pacing = load_pacing()
+        assert {kind: rule.can_interrupt for kind, rule in pacing.rules.items()} == {
+            kind: rule.can_interrupt for kind, rule in DEFAULT_RULES.items()
+        }
+        assert set(read_toml(HOME / "pacing.toml")["kind"]) == set(DEFAULT_RULES)
+        assert pacing.unknown == KindRule()
+
+    def test_a_changed_gap_does_not_change_who_may_be_interrupted(self, file: Path) -> None:
+        """A safety advice would be cut by a cough because somebody wanted a longer pause before it."""
+        file.write_text("[kind.acknowledgement]\ngap = 0.5\n[kind.epilogue]\nrate = 0.8", encoding="utf-8")
+        pacing = load_pacing(file)
+        assert pacing.rule("acknowledgement") == KindRule(can_interrupt=False, gap=0.5)
+        assert pacing.rule("epilogue") == KindRule(rate=0.8)
+        assert pacing.rule("filler") == DEFAULT_RULES["filler"]
+        assert pacing.rule("nobody knows") == KindRule()
