@@ -256,6 +256,15 @@ class TestFalseCut:
         stage.run(2.0)
         assert stage.heard["m2"] == "Are you still there?"
 
+    def test_noise_behind_a_cut_whose_utterance_never_ended_does_not_silence_it_either(self) -> None:
+        """The ears were restarted in mid-sentence and hear only the hall since."""
+        stage = self.false_cut()
+        stage.user("", name="x2")
+        stage.run(5.0)
+        assert stage.closed == {}
+        stage.run(90.0)
+        assert stage.cuts == {"m1": None}
+
     def test_another_utterance_settles_a_cut_whose_own_never_ended(self) -> None:
         """The recogniser was restarted in mid-sentence; the user says it again."""
         stage = self.false_cut()

@@ -101,6 +101,29 @@ class TestPreemption:
         stage.run(2.0)
         assert stage.heard["m2"] == "Your knee, then."
 
+    def test_words_before_the_first_text_end_that_turn(self) -> None:
+        """The user adds something at once; the answer to the first half would still be read out."""
+        stage = Stage()
+        stage.accepted()
+        stage.user("and my neck")
+        stage.says("Your head hurts.", message="late")
+        stage.run(2.0)
+        assert stage.heard == {"late": ""}
+        assert stage.asked == []
+        assert not stage.sent[0].is_interrupted
+
+    def test_words_between_two_messages_end_the_one_that_was_being_written(self) -> None:
+        """It would be spoken after the user had answered."""
+        stage = Stage()
+        stage.says("Hello there.", message="a", turn="t0")
+        stage.delta("How are ", message="b", turn="t0")
+        stage.run(0.7)
+        stage.spoken_at_once("my head hurts")
+        stage.completed("How are you today?", message="b", turn="t0")
+        stage.run(2.0)
+        assert stage.heard == {"a": "Hello there.", "b": ""}
+        assert stage.spoken == "Hello there."
+
     def test_text_that_is_still_to_come_for_a_cut_message_is_not_spoken(self) -> None:
         """The server writes faster than it reads: the rest of a cut sentence would follow the cut."""
         stage = Stage()
@@ -189,6 +212,7 @@ class TestText:
         while not stage.closed:
             stage.run(2.0)
             most = max(most, stage.player.queued())
+            assert len(stage.session.speaking.playhead._tracks.get("m1", ())) < 50
         assert most < AHEAD + 300 * 0.02
         assert stage.heard["m1"] == text
 

@@ -40,7 +40,7 @@ _SOFT = re.compile(r"(?:[,;:]|\s[–—-])(?=\s+\S)|[，；：、]")
 _SURE_END = re.compile(r"(?:[!?…؟।]|[^\W\d_]{5,}\.)[\"'”’)\]]*\s+$|[。！？]$")
 """A sentence that is over although nothing follows yet. A full stop behind a short or dotted word ("Dr.", "a.m.",
 "No.") or a number may belong to the word: there the next characters decide."""
-_CJK = "\u3040-\u3098\u309b-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
 _FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 """Two of them are one flag."""
 _WORD = re.compile(rf"[{_CJK}][^\s\w]*|[^\s{_CJK}]+")

@@ -155,11 +155,8 @@ class Speaking:
         if not event.final:
             return []
         message.synthesising = None
-        silent = event.samples == 0
-        if silent:
-            self.playhead.failed(message.id, event.clause)
-        notice = [Notice("voice.silent", f"the voice made no sound of clause {event.clause} of a {message.kind}")]
-        return [*(notice if silent else []), *self.feed(now)]
+        notice = Notice("voice.silent", f"the voice made no sound of clause {event.clause} of a {message.kind}")
+        return [*([notice] if event.samples == 0 else []), *self.feed(now)]
 
     def failed(self, event: ClauseFailed, now: float) -> list[Output]:
         """The voice gave up a clause: the next one is tried."""
