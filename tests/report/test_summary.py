@@ -179,6 +179,11 @@ class TestLatency:
         assert made["onset_to_duck"] == {"p50": 200.0, "p95": 300.0, "n": 2}
         assert made["onset_to_cut"] == {"p50": 700.0, "p95": 700.0, "n": 1}
 
+    def test_starts_at_the_simulated_users_own_onset(self):
+        """The detector's delay would be left out of the figure, and the user feels it."""
+        made = of(triage(), ("No fever, but my neck is stiff.", 10.6, 12.6))["latency_ms"]
+        assert made["onset_to_cut"] == {"p50": 800.0, "p95": 800.0, "n": 1}
+
     def test_leaves_out_what_was_held_and_what_waited_its_turn(self):
         """Courtesy would be published as slowness."""
         made = of(triage())["latency_ms"]

@@ -220,7 +220,7 @@ def _said(record: Record, zero: float) -> list[Said]:
         Said(
             entry.t_start - zero,
             entry.t_end - zero,
-            entry.text or _aside(meant.get(entry.id, "no words")),
+            entry.text or _aside(meant[entry.id].text if entry.id in meant else "no words"),
             told(entry),
             None if entry.sent is None else entry.sent.t - zero,
             entry.sent is not None and entry.sent.message.is_interrupted,

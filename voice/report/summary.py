@@ -19,6 +19,9 @@ from voice.report.record import Record
 
 VERSION = 1
 
+_LATE_ONSET = 0.5
+"""Seconds by which a detector may be late; an utterance that begins later is the second half of what was meant."""
+
 _WHY_HELD = "still held when the conversation ended"
 _WHY_WAITING = "still waiting to be sent when the conversation ended"
 _WHY_UNDECIDED = "not decided when the conversation ended"
@@ -97,9 +100,9 @@ def _message(entry: SpokenMessage, zero: float) -> dict[str, Any]:
 # --------------------------------------------------------------------------- the user's side
 
 
-def match_meanings(record: Record) -> tuple[dict[str, str], list[Meant]]:
+def match_meanings(record: Record) -> tuple[dict[str, Meant], list[Meant]]:
     """What each utterance was to say, by the longest overlap in time, and what nobody noticed."""
-    found: dict[str, str] = {}
+    found: dict[str, Meant] = {}
     noticed: set[int] = set()
     for utterance in record.utterances.values():
         overlaps = [
@@ -108,7 +111,7 @@ def match_meanings(record: Record) -> tuple[dict[str, str], list[Meant]]:
         ]
         touching = [(length, number) for length, number in overlaps if length > 0]
         if touching:
-            found[utterance.id] = record.meanings[max(touching)[1]].text
+            found[utterance.id] = record.meanings[max(touching)[1]]
             noticed.update(number for _, number in touching)
     return found, [meant for number, meant in enumerate(record.meanings) if number not in noticed]
 
@@ -141,7 +144,7 @@ def _utterances(record: Record, zero: float) -> list[dict[str, Any]]:
                 "is_interrupted": sent is not None and sent.message.is_interrupted,
                 "played_content": None if sent is None else sent.message.played_content,
                 "held_ms": 0 if sent is None else round(sent.message.held * 1000),
-                "meant": meant.get(entry.id),
+                "meant": meant[entry.id].text if entry.id in meant else None,
                 "t_start": _seconds(entry.t_start, zero),
                 "t_end": _seconds(entry.t_end, zero),
                 "input": "voice",
@@ -192,25 +195,31 @@ def latency(record: Record) -> dict[str, dict[str, float]]:
     """Median, 95th percentile and count of what was measured, in milliseconds.
 
     `onset_to_duck` and `onset_to_cut` run from the onset of the user's voice to the moment at which the lowered
-    voice, or silence, left the loudspeaker; they count the utterances that found the voice playing.
+    voice, or silence, left the loudspeaker; they count the utterances that found the voice playing. The onset is the
+    simulated user's own where there is one (the detector's comes some 0 to 150 ms later), else the detector's.
     `end_of_speech_to_sent` leaves out what was held for a message that may not be interrupted.
     `delta_to_first_sample` counts the messages that found nothing before them to be spoken.
     """
     heard = record.utterances.values()
     lowered = [u for u in heard if u.t_ducked is not None]
+    meant, _ = match_meanings(record)
     return {
         name: figures
         for name, values in (
-            ("onset_to_duck", [u.t_ducked - u.t_start for u in lowered if u.t_ducked is not None]),
-            (
-                "onset_to_cut",
-                [u.t_silenced - u.t_start for u in lowered if u.t_silenced is not None],
-            ),
+            ("onset_to_duck", [u.t_ducked - _onset(u, meant) for u in lowered if u.t_ducked is not None]),
+            ("onset_to_cut", [u.t_silenced - _onset(u, meant) for u in lowered if u.t_silenced is not None]),
             ("end_of_speech_to_sent", [u.sent.t - u.t_end for u in heard if u.sent is not None and not was_held(u)]),
             ("delta_to_first_sample", list(_starts(record.messages.values()))),
         )
         if (figures := _figures(values))
     }
+
+
+def _onset(utterance: HeardUtterance, meant: Mapping[str, Meant]) -> float:
+    known = meant.get(utterance.id)
+    if known is not None and 0 <= utterance.t_start - known.t_start <= _LATE_ONSET:
+        return known.t_start
+    return utterance.t_start
 
 
 def was_held(utterance: HeardUtterance) -> bool:
