@@ -285,8 +285,8 @@ class TestDuck:
         sink = Sink(player)
         sink.run(2)
         player.stop()
-        player.enqueue("n", 0, tone(BLOCK))
         sink.run(1)
+        player.enqueue("n", 0, tone(BLOCK))
         assert np.array_equal(sink.run(1), tone(BLOCK))
 
 

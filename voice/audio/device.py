@@ -28,6 +28,10 @@ from voice.audio.portaudio import (
 
 __all__ = ["DeviceInfo", "SoundCard", "Watchdog", "has_sound_card", "list_devices"]
 
+OUTPUT_BLOCK = BLOCK // 2
+"""Frames a callback of the loudspeaker, 5 ms: what is to be said waits for the next callback, so half a block is
+half a wait. The microphone's blocks are those of the echo canceller."""
+
 LOOK = 0.05
 """Seconds between two looks of the watchdog."""
 SILENT = 0.3
@@ -175,7 +179,7 @@ class SoundCard:
 
     def _giver(self, render: Render) -> Callable[..., None]:
         direction = self._loudspeaker
-        block = np.zeros(BLOCK, np.float32)
+        block = np.zeros(OUTPUT_BLOCK, np.float32)
 
         def give(out: Any, frames: int, times: Any, flags: Any) -> None:
             direction.newest = clock.monotonic()
@@ -209,7 +213,7 @@ class SoundCard:
         try:
             direction.stream = stream(
                 samplerate=self.rate,
-                blocksize=BLOCK,
+                blocksize=OUTPUT_BLOCK if direction.word == "loudspeaker" else BLOCK,
                 device=device.index,
                 channels=count,
                 dtype="float32",

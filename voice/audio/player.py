@@ -58,7 +58,7 @@ class Player:
         self,
         rate: int = RATE,
         block: int = BLOCK,
-        fade: float = 0.010,
+        fade: float = 0.006,
         duck_db: float = -20.0,
         lead_in: float = 0.0,
         idle_after: float = 2.0,

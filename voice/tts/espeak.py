@@ -28,7 +28,8 @@ class EspeakVoice:
     """A `Voice`: first samples within milliseconds, word marks to the sample.
 
     `wpm` is the speed in words per minute at rate 1.0; `variant` one of espeak's voice variants ("f3"); `pitch` 0 to
-    100 (50 is the voice's own); `timeout` seconds without a sign of life after which the engine counts as hung.
+    100 (50 is the voice's own); `system`: use the system's library instead of the one that comes with the program;
+    `timeout` seconds without a sign of life after which the engine counts as hung.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class EspeakVoice:
         variant: str = "",
         pitch: int | None = None,
         timeout: float = 5.0,
+        system: bool = False,
     ) -> None:
         self.name = "espeak"
         self.estimated = False
@@ -50,6 +52,7 @@ class EspeakVoice:
             language,
             variant,
             pitch,
+            system,
             timeout=timeout,
             start_timeout=max(timeout, _START_TIMEOUT),
         )

@@ -79,8 +79,8 @@ Part = tuple[bytes, tuple[WordMark, ...], bool]
 class Espeak:
     """The servant: speaks one `Request` after the other."""
 
-    def __init__(self, language: str, variant: str, pitch: int | None) -> None:
-        self._lib, self._data = _load()
+    def __init__(self, language: str, variant: str, pitch: int | None, system: bool = False) -> None:
+        self._lib, self._data = _load(system)
         self._rate = self._lib.espeak_Initialize(_SYNCHRONOUS, _BUFFER_MS, self._data.encode(), _DONT_EXIT)
         if self._rate <= 0:
             raise VoiceError("espeak-ng does not start; reinstall the package espeakng-loader")
@@ -215,14 +215,22 @@ class _Clause:
             self.cancelled = not self._reply(part)
 
 
-def _load() -> tuple[Any, str]:
+def _load(system: bool) -> tuple[Any, str]:
     try:
-        import espeakng_loader  # here, not above: only the worker process may load the library
+        if system:
+            lib = ctypes.CDLL("libespeak-ng.so.1")
+            lib.espeak_Initialize(_SYNCHRONOUS, _BUFFER_MS, None, _DONT_EXIT)
+            path = ctypes.c_char_p()
+            lib.espeak_Info(ctypes.byref(path))
+            data = (path.value or b"").decode()
+        else:
+            import espeakng_loader  # here, not above: only the worker process may load the library
 
-        lib = ctypes.CDLL(espeakng_loader.get_library_path())
-        data = str(espeakng_loader.get_data_path())
+            lib = ctypes.CDLL(espeakng_loader.get_library_path())
+            data = str(espeakng_loader.get_data_path())
     except (ImportError, OSError) as error:
-        raise VoiceError(f"the espeak-ng library cannot be loaded ({error}); install espeakng-loader") from error
+        package = "the Debian package espeak-ng" if system else "espeakng-loader"
+        raise VoiceError(f"the espeak-ng library cannot be loaded ({error}); install {package}") from error
     lib.espeak_Initialize.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_int)
     lib.espeak_SetVoiceByName.argtypes = (ctypes.c_char_p,)
     lib.espeak_SetParameter.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int)
@@ -243,6 +251,7 @@ def _load() -> tuple[Any, str]:
     return lib, data
 
 
-def make_espeak(language: str, variant: str, pitch: int | None) -> Servant:
-    """The servant of a worker process. Raises VoiceError (language, variant, library)."""
-    return Espeak(language, variant, pitch)
+def make_espeak(language: str, variant: str, pitch: int | None, system: bool = False) -> Servant:
+    """The servant of a worker process. `system`: the library that the system has, not our own: what pyttsx3 speaks
+    with on Linux. Raises VoiceError (language, variant, library)."""
+    return Espeak(language, variant, pitch, system)
