@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from voice.bench.command import app as bench
 from voice.config import ConfigError, load
 
 app = typer.Typer(
@@ -19,6 +20,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Speaks what a conversation server writes, listens while it speaks, and tells the server what was heard.",
 )
+
+app.add_typer(bench, name="bench")
 
 WRONG_INPUT = 2
 """Exit code when a file, a name or a device that was given cannot be used."""
