@@ -8,7 +8,7 @@ The voice goes down at the onset of speech, and stops only on evidence that a pe
 | partial: a stop phrase                | -             | cut (stop_phrase)        | -                     |
 | partial: words for us, twice the same | -             | cut (voice)              | -                     |
 | partial: backchannel, noise, one try  | -             | stay ducked              | -                     |
-| silence longer than `give_up`         | -             | resume                   | -                     |
+| no words for us, `give_up` of silence  | -             | resume                   | -                     |
 | utterance: words for us               | take          | cut, take                | hold                  |
 | utterance: stop phrase                | take          | cut (stop_phrase), take  | hold                  |
 | utterance: backchannel (*)            | take          | resume, ignore           | ignore                |
