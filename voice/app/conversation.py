@@ -2,7 +2,7 @@
 
 Every input goes through `feed`, on the loop's thread, one at a time: the session decides, the observers see the input
 and each output in order, and the outputs are carried out. `StopVoice` is answered at once with the player's ledger,
-before any other input is looked at.
+before any other input is looked at. What goes wrong unexpectedly, wherever it does, ends `run` with that error.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack, aclosing
+from typing import Any
 
 from voice.audio.base import Device, DeviceError
 from voice.audio.chain import Chain
@@ -33,6 +34,7 @@ from voice.core.events import (
 )
 from voice.core.session import Session
 from voice.stt.listener import Listener
+from voice.timeloop import VirtualTimeLoop
 from voice.tts.base import Voice, VoiceError
 from voice.wire.connection import Connection
 
@@ -72,14 +74,21 @@ class Conversation:
         self._observers = tuple(observers)
         self._inbox: deque[Input] = deque()
         self._feeding = False
+        self._tasks: set[asyncio.Task[None]] = set()
         self._speaking: asyncio.Task[None] | None = None
         self._reopening: asyncio.Task[None] | None = None
-        self._ended: asyncio.Future[str] | None = None
+        self._device_gone = False
+        self._closed = False
+        self._over = asyncio.Event()
+        self._reason = ""
+        self._fault: BaseException | None = None
 
     # ------------------------------------------------------------------ the one entrance
 
     def feed(self, event: Input) -> None:
         """Take an input, now, on the loop's thread; what it leads to is done when this returns."""
+        if self._closed:
+            return
         self._inbox.append(event)
         if self._feeding:
             return
@@ -87,6 +96,8 @@ class Conversation:
         try:
             while self._inbox:
                 self._handle(self._inbox.popleft())
+        except Exception as error:  # whoever fed it (a socket, a timer, the ears) is not to blame, and could not tell
+            self._fail(error)
         finally:
             self._feeding = False
 
@@ -109,7 +120,7 @@ class Conversation:
     def _carry_out(self, output: Output) -> None:
         match output:
             case Speak():
-                self._speaking = asyncio.create_task(self._speak(output), name="speak")
+                self._speaking = self._launch(self._speak(output), "speak")
             case StopVoice():
                 stopped = self._player.stop()
                 if self._speaking is not None:
@@ -120,8 +131,8 @@ class Conversation:
             case SendUserMessage():
                 self._connection.send(output)
             case Ended(reason=reason):
-                if self._ended is not None and not self._ended.done():
-                    self._ended.set_result(reason)
+                self._reason = self._reason or reason
+                self._over.set()
             case _:
                 pass  # for the observers
 
@@ -145,34 +156,47 @@ class Conversation:
 
     # ------------------------------------------------------------------ the device
 
-    def _open_device(self) -> None:
+    async def _open_device(self) -> None:
         loop = asyncio.get_running_loop()
 
         def lost(reason: str) -> None:
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to tell
                 loop.call_soon_threadsafe(self._device_lost, reason)
 
-        self._device.open(self._chain.render, self._chain.capture, lost)
+        await self._with_device(self._device.open, self._chain.render, self._chain.capture, lost)
+
+    @staticmethod
+    async def _with_device(call: Callable[..., None], *args: Any) -> None:
+        """A sound server may take its time, and the session goes on meanwhile; a room on virtual time takes none and
+        belongs to the loop."""
+        if isinstance(asyncio.get_running_loop(), VirtualTimeLoop):
+            call(*args)
+        else:
+            await _to_its_end(asyncio.to_thread(call, *args))
 
     def _device_lost(self, reason: str) -> None:
+        if self._closed:
+            return
+        self._device_gone = True
         self.feed(DeviceLost(reason))
         if self._reopening is None or self._reopening.done():
-            self._reopening = asyncio.create_task(self._reopen(), name="reopen device")
+            self._reopening = self._launch(self._reopen(), "reopen device")
 
     async def _reopen(self) -> None:
         told = ""
-        while True:
-            await asyncio.to_thread(self._device.close)
+        while self._device_gone:
+            self._device_gone = False
+            await self._with_device(self._device.close)
             try:
-                self._open_device()
+                await self._open_device()
             except DeviceError as error:
+                self._device_gone = True
                 if str(error) != told:
                     told = str(error)
                     self.notice("device.missing", told)
                 await asyncio.sleep(REOPEN_EVERY)
             else:
                 self.notice("device.back", f"sound goes on through {self._device.name}")
-                return
 
     # ------------------------------------------------------------------ life
 
@@ -182,31 +206,52 @@ class Conversation:
         Raises VoiceError, RecogniserError or DeviceError when a part cannot be started. However it ends, nothing is
         left running.
         """
-        self._ended = asyncio.get_running_loop().create_future()
-        ticking: asyncio.Task[None] | None = None
-        link: asyncio.Task[None] | None = None
         try:
-            await asyncio.gather(self._voice.start(self._player.rate), self._listener.start())
-            self._open_device()
-            ticking = asyncio.create_task(self._tick(), name="tick")
-            link = asyncio.create_task(self._connection.run(), name="link")
-            reason = await self._ended
+            self._launch(self._start(), "start")
+            await self._over.wait()
+            if self._fault is not None:
+                raise self._fault
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(FLUSH_WITHIN):
                     await self._connection.flushed()
-            return reason
+            return self._reason
         finally:
-            await self._close([ticking, link, self._speaking, self._reopening])
+            await _to_its_end(self._close())
 
-    async def _close(self, tasks: Sequence[asyncio.Task[None] | None]) -> None:
-        running = [task for task in tasks if task is not None]
+    async def _start(self) -> None:
+        await asyncio.gather(self._voice.start(self._player.rate), self._listener.start())
+        await self._open_device()
+        self._launch(self._tick(), "tick")
+        self._launch(self._connection.run(), "link")
+
+    async def _close(self) -> None:
+        self._closed = True
+        running = list(self._tasks)
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-        self._device.close()
-        self._chain.close()
-        for part in (self._connection, self._listener, self._voice):
-            await part.close()
+        async with AsyncExitStack() as parts:  # all of them are closed, even if closing one fails
+            for part in (self._voice, self._listener, self._connection):
+                parts.push_async_callback(part.close)
+            parts.callback(self._chain.close)
+            parts.callback(self._device.close)
+
+    def _launch(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        """Run `work` beside the rest for as long as the conversation lasts."""
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        if not self._over.is_set():
+            self._fault = error
+            self._over.set()
 
     def shut_down(self) -> None:
         """End the conversation from outside: the voice stops, the reports are made, `run` returns."""
@@ -216,3 +261,19 @@ class Conversation:
         while True:
             self.feed(self._player.played())
             await asyncio.sleep(TICK)
+
+
+async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """Wait until `work` is done, even if whoever waits is cancelled meanwhile; a thread cannot be called back."""
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        if not task.cancelled():
+            task.exception()  # nobody asks for it any more
+        raise cancelled
+    task.result()

@@ -101,7 +101,8 @@ class SoundCard:
     """Real devices. Times are those of `time.monotonic`, which is also an ordinary asyncio loop's time.
 
     `input` and `output` name devices by a part of their name or by number; None: the default. `latency` is what
-    PortAudio is asked for, in seconds. `open` and `close` may take some 0.1 s.
+    PortAudio is asked for, in seconds. `open` and `close` may take some 0.1 s. Opened once more, it looks for devices
+    anew and takes the ones of the same names.
     """
 
     def __init__(
@@ -133,6 +134,8 @@ class SoundCard:
             raise DeviceError("the sound card is open already; close it first")
         if any(thread.is_alive() for thread in self._stuck):
             raise DeviceError("the sound server does not answer; restart it or the machine")
+        if self._told is not None:  # devices may have come and gone since; PortAudio looks once, when it is loaded
+            look_again()
         self._told = (render, capture, lost)
         devices = list_devices()
         microphone = choose(devices, "input", self._wanted["input"])
@@ -152,12 +155,10 @@ class SoundCard:
         self._watcher.start()
 
     def reopen(self) -> None:
-        """Close, look for devices anew, and open again by the same names. Raises DeviceError (try again later)."""
+        """Close, and open again. Raises DeviceError (try again later)."""
         if self._told is None:
             raise DeviceError("the sound card was never open; open it first")
         self.close()
-        if not any(thread.is_alive() for thread in self._stuck):
-            look_again()
         self.open(*self._told)
 
     def close(self) -> None:
