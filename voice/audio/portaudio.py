@@ -121,12 +121,17 @@ def channels(device: DeviceInfo, kind: Kind, rate: int) -> int:
     raise DeviceError(f"the {word} {device.name!r} cannot be opened: {reason}; is another program using it?")
 
 
+def check_sound_card(input: str | int | None, output: str | int | None, rate: int = RATE) -> None:
+    """Raises DeviceError unless this microphone and this loudspeaker can be opened at `rate` Hz; see `choose`."""
+    devices = list_devices()
+    channels(choose(devices, "input", input), "input", rate)
+    channels(choose(devices, "output", output), "output", rate)
+
+
 def has_sound_card(rate: int = RATE) -> bool:
     """Whether there are a microphone and a loudspeaker that can be opened at `rate` Hz."""
     try:
-        devices = list_devices()
-        for kind in ("input", "output"):
-            channels(choose(devices, kind, None), kind, rate)
+        check_sound_card(None, None, rate)
     except DeviceError:
         return False
     return True
