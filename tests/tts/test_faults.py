@@ -32,17 +32,17 @@ class SleepsOnce:
         self.speak(request, reply)
 
 
-def make_sleeper(language: str, variant: str, pitch: int | None) -> Servant:
+def make_sleeper(language: str, variant: str, pitch: int | None, system: bool) -> Servant:
     from voice.tts.espeak_worker import make_espeak
 
-    return SleepsOnce(os.environ["VOICE_TEST_FLAG"], make_espeak(language, variant, pitch))
+    return SleepsOnce(os.environ["VOICE_TEST_FLAG"], make_espeak(language, variant, pitch, system))
 
 
-def make_quoter(language: str, variant: str, pitch: int | None) -> Servant:
+def make_quoter(language: str, variant: str, pitch: int | None, system: bool) -> Servant:
     """The real engine, without its library call: every clause fails with an error that quotes it."""
     from voice.tts.espeak_worker import Espeak, make_espeak
 
-    servant = make_espeak(language, variant, pitch)
+    servant = make_espeak(language, variant, pitch, system)
     assert isinstance(servant, Espeak)
 
     def refuse(text: bytes, *_: object) -> int:

@@ -27,6 +27,10 @@ class Message:
     """Characters of the source heard, as last shown."""
     known: Heard | None = None
     """What was heard before the voice went back to say a clause once more."""
+    dry_since: float | None = None
+    """Since when everything that the server has written of it is spoken, and more is to come."""
+    stalled: bool = False
+    """It has been dry for so long that the floor is free, whatever its kind."""
     t_start: float | None = None
     """When its first sample left the loudspeaker."""
 

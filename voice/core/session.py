@@ -86,6 +86,8 @@ class _Cut:
     utterance_id: str
     take: Utterance | None = None
     """What the user said, when it is known before the voice has stopped."""
+    held: float = 0.0
+    """Seconds for which `take` was held."""
     stopped: Stopped | None = None
     t: float = 0.0
 
@@ -214,7 +216,7 @@ class Session:
         message = self.speaking.current
         return Playing(
             speaking=message is not None and message.started,
-            can_interrupt=message is None or message.can_interrupt,
+            can_interrupt=message is None or message.can_interrupt or message.stalled,
             waiting=not self.speaking.idle,
         )
 
@@ -254,18 +256,23 @@ class Session:
     def _release(self, now: float) -> list[Output]:
         """Send what was held, once, when nothing is spoken that may not be interrupted."""
         waiting = self.speaking.next()
-        if not self._held or self.speaking.current is not None:
+        if not self._held or (self.speaking.current is not None and not self.speaking.current.stalled):
             return []
         if self.floor.holds(now) and self._closing != "shutdown":
             return []
-        if waiting is not None and not waiting.can_interrupt:
+        if waiting is not None and not (waiting.can_interrupt or waiting.stalled):
             return []
         held, self._held = self._held, []
         (first, since), (last, _) = held[0], held[-1]
         text = joined(utterance.text.strip() for utterance, _ in held)
         whole = Utterance(first.utterance_id, text, first.onset, last.end)
         released = FloorChanged("release", whole.utterance_id, "the floor is free")
-        return [released, *self._send(whole, now, held=now - since)]
+        if self.speaking.current is None:
+            return [released, *self._send(whole, now, held=now - since)]
+        out = self._cut("voice", whole.utterance_id, now)
+        assert self._cut_now is not None
+        self._cut_now.take, self._cut_now.held = whole, now - since
+        return [released, *out]
 
     # ------------------------------------------------------------------ cuts
 
@@ -301,7 +308,7 @@ class Session:
         assert cut is not None
         assert cut.stopped is not None
         if cut.take is not None:
-            return self._send(cut.take, now, cut=cut)
+            return self._send(cut.take, now, cut=cut, held=cut.held)
         if cut.cause == "device":
             return self._go_back(cut, now)
         out = self._close(cut, now)

@@ -33,6 +33,10 @@ AHEAD = 2.0
 """Seconds of audio kept between the synthesiser and the loudspeaker: outlasts a stall of the machine, and bounds
 the memory of a message of any length."""
 
+STALLED = 4.0
+"""Seconds without further text after which an unfinished message may be interrupted, whatever its kind: a server that
+never ends it must not keep the user waiting, nor what the user has said."""
+
 REMEMBERED = 1024
 """How many closed messages and finished turns are remembered, so that what comes late for them is dropped."""
 
@@ -182,6 +186,7 @@ class Speaking:
         if heard.end != message.heard:
             message.heard = heard.end
             out.append(Caption(message.id, message.kind, message.script.source, heard.end))
+        self._watch(message, frame, now)
         if self._over(message, frame):
             self.current = None
             last = self.playhead.last_frame(message.id)
@@ -203,6 +208,17 @@ class Speaking:
             and message.synthesising is None
             and all(self.playhead.finished(message.id, clause.index, frame) for clause in message.script.clauses)
         )
+
+    def _watch(self, message: Message, frame: int | None, now: float) -> None:
+        """Notice that the server has stopped in the middle of a message."""
+        script = message.script
+        dry = not script.complete and message.synthesising is None and not script.ready()
+        if not dry or self.playhead.waiting(message.id, frame) > 0:
+            message.dry_since, message.stalled = None, False
+        elif message.dry_since is None:
+            message.dry_since = now
+        elif now - message.dry_since > STALLED:
+            message.stalled = True
 
     def _mark_start(self, message: Message) -> None:
         if message.t_start is None and (first := self.playhead.first_frame(message.id)) is not None:

@@ -1,0 +1,49 @@
+"""A server that falls silent in the middle of a message."""
+
+from __future__ import annotations
+
+from tests.core.stage import Stage
+from voice.core.events import MessageDelta
+from voice.core.speaking import STALLED
+
+HALF = "Thank you, I have written that down. One moment please. And"
+KIND = "acknowledgement"
+
+
+def begun() -> Stage:
+    stage = Stage()
+    stage.accepted()
+    stage.feed(MessageDelta("m1", "t1", KIND, False, HALF))
+    return stage
+
+
+class TestStalled:
+    def test_what_was_held_is_sent(self) -> None:
+        """An answer given over a message that never ends would wait for ever, and the user with it."""
+        stage = begun()
+        stage.run(0.5)
+        stage.user("three days")
+        stage.run(STALLED + 4)
+        [message] = stage.sent
+        assert message.content == "three days"
+        assert message.is_interrupted
+        assert message.played_content == "Thank you, I have written that down. One moment please."
+        assert message.held > STALLED
+
+    def test_the_user_may_take_the_floor(self) -> None:
+        """A visitor in front of a silent kiosk speaks, and must be listened to."""
+        stage = begun()
+        stage.run(4 + STALLED)
+        stage.user("are you still there")
+        [message] = stage.sent
+        assert message.content == "are you still there"
+
+    def test_text_that_comes_late_is_spoken(self) -> None:
+        """A server that was only slow loses nothing."""
+        stage = begun()
+        stage.run(4 + STALLED)
+        stage.feed(MessageDelta("m1", "t1", KIND, False, " now it goes on as before. "))
+        stage.run(0.2)
+        assert len(stage.asked) > 2
+        stage.user("hello there")
+        assert not stage.sent, "it goes on, and may not be interrupted again"
