@@ -20,7 +20,7 @@ from voice.server.flow_file import parse
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-COMMAND = re.compile(r"^(?:ExecStart=)?(?:[\w./]*/)?voice ([a-z][^#]*)")
+COMMAND = re.compile(r"^(?:ExecStart=|\w+=\S+ )?(?:[\w./]*/)?voice ([a-z][^#]*)")
 OPTION = re.compile(r"(?<!\S)--[\w-]+")
 
 
