@@ -2,7 +2,8 @@
 
 Two separate streams, because a duplex stream was seen to die without a word. The callbacks copy and stamp, nothing
 else. PortAudio's stamps are on a clock of its own (wall clock on Linux), so its distance from monotonic time is
-measured before the first block and again every second. A watchdog tells when a device ended or fell silent.
+measured before the first block and again every second; the microphone's are steadied, see `arrival.py`. A watchdog
+tells when a device ended or fell silent.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from voice.audio.arrival import ArrivalLine
 from voice.audio.base import BLOCK, RATE, Capture, DeviceError, Render
 from voice.audio.portaudio import (
     DeviceInfo,
@@ -193,12 +195,13 @@ class SoundCard:
 
     def _taker(self, capture: Capture) -> Callable[..., None]:
         direction = self._microphone
+        line = ArrivalLine(BLOCK / self.rate)
 
         def take(data: Any, frames: int, times: Any, flags: Any) -> None:
-            direction.newest = clock.monotonic()
+            direction.newest = now = clock.monotonic()
             if flags:
                 self.overflows += bool(flags.input_overflow)
-            capture(data[:, 0].copy(), direction.time(times.inputBufferAdcTime))
+            capture(data[:, 0].copy(), line.taken(now, direction.time(times.inputBufferAdcTime)))
 
         return take
 

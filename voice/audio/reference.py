@@ -1,14 +1,16 @@
 """The far-end reference: what the loudspeaker played while the microphone took a block.
 
-The two directions of a device have stamps that shiver (a callback's time is read by a busy machine) while their
-sample counts are exact, and an echo canceller suffers more from an alignment that shivers than from one that is a
-little off. So on both sides the count is the truth, and stamps only set how the count lies in time:
+The two directions of a device have stamps that wander (PulseAudio's by some milliseconds within a second, when the
+machine is busy) while their sample counts are exact, and an echo canceller suffers far more from an alignment that
+wanders than from one that is a little off. So on both sides the count is the truth, and stamps only set how the count
+lies in time:
 
-1. A stream's offset (time of its sample 0) is the mean of its first stamps, then a slow running mean.
-2. A stamp that is off by more than `JUMP` is set aside; `BELIEVED` of them in a row mean that the stream stopped or
-   skipped (an xrun, another device). Then the count is moved: what lies in the gap was not played and is silence.
-3. The lag between the two counts is a whole number of samples, and changes only when the means say that it is off by
-   more than `SLACK` samples (clock drift), not at every shiver.
+1. A stream's offset (time of its sample 0) is the mean of its first stamps; what comes later moves it very slowly.
+2. A stamp that is off by more than `JUMP` from the ones just before is set aside; `BELIEVED` of them in a row mean that
+   the stream stopped or skipped (an xrun, another device). Then the count is moved: what lies in the gap was not played
+   and is silence.
+3. The lag between the two counts is a whole number of samples, and changes only when the offsets say that it is off by
+   more than `SLACK` samples (clock drift).
 """
 
 from __future__ import annotations
@@ -19,14 +21,18 @@ import numpy as np
 
 from voice.audio.base import RATE, Pcm
 
-JUMP = 0.004
-"""Seconds; stamps of PulseAudio shiver by 0.7 ms, an xrun is at least a block of 10 ms."""
+JUMP = 0.008
+"""Seconds; PulseAudio's stamps wander by up to 6 ms in half a second, an xrun is at least a block of 10 ms."""
 BELIEVED = 3
 """Stamps in a row; one alone may be a callback that was held up."""
-SLACK = 2.0
-"""Samples (0.13 ms at 16 kHz): at 60 ppm of drift the lag moves once in two seconds."""
-_WEIGHT = 1 / 200
-"""Of a new stamp in the running mean: two seconds of blocks, so 1 ms of shiver becomes 0.05 ms."""
+SLACK = 16.0
+"""Samples (1 ms at 16 kHz): at 60 ppm of drift the lag moves once in 17 s, and the canceller learns in between."""
+_FIRST = 50
+"""Stamps whose mean is the first offset."""
+_SLOW = 1 / 6000
+"""Weight of a later stamp in the offset: a minute of blocks, so that 6 ms of wandering move it by 0.1 ms in a second."""
+_NEAR = 1 / 25
+"""Weight of a stamp in what the next ones are held against: a quarter of a second."""
 _KEPT = 4.0
 """Seconds of loudspeaker kept; more than any delay between writing a block and hearing its echo."""
 
@@ -38,14 +44,17 @@ class _Stream:
         self._rate = rate
         self.count = 0
         self.start = 0.0
+        self._near = 0.0
+        """The time of sample 0 as the newest stamps have it."""
         self._stamps = 0
         self._off = 0
 
     def stamp(self, time: float) -> int:
         """Take the stamp of the next sample; returns by how many samples the count was moved (0: by none)."""
-        error = time - (self.start + self.count / self._rate)
+        start = time - self.count / self._rate
+        error = start - self._near
         if self._stamps == 0:
-            self.start = time - self.count / self._rate
+            self.start = self._near = start
         elif abs(error) > JUMP:
             self._off += 1
             if self._off < BELIEVED:
@@ -55,7 +64,9 @@ class _Stream:
             self.count += moved
             return moved
         else:
-            self.start += error * max(_WEIGHT, 1 / (self._stamps + 1))
+            share = 1 / (self._stamps + 1)
+            self._near += error * max(_NEAR, share)
+            self.start += (start - self.start) * (share if self._stamps < _FIRST else _SLOW)
         self._off = 0
         self._stamps += 1
         return 0
@@ -73,6 +84,11 @@ class Reference:
         self._heard = _Stream(rate)
         self._lag: int | None = None
         self._lock = threading.Lock()
+
+    @property
+    def lag(self) -> int:
+        """Samples between the two counts, as it is used now; 0 before the first microphone block."""
+        return self._lag or 0
 
     def wrote(self, block: Pcm, dac_time: float) -> None:
         """`block` leaves the loudspeaker from `dac_time` (seconds) on."""
