@@ -14,7 +14,8 @@ from voice.audio.chain import Chain
 from voice.audio.echo import EchoCanceller, TwoFilterCanceller
 from voice.audio.player import Player
 from voice.config import Config, ConfigError, load_pacing
-from voice.core.session import PlayedScope, Session, SessionRules
+from voice.core.account import PlayedScope
+from voice.core.session import Session, SessionRules
 from voice.stt.choose import make_recogniser
 from voice.stt.endpoint import EndpointRules
 from voice.stt.listener import Listener

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
 
+from voice.core.account import Account, PlayedScope
 from voice.core.events import (
     BadFrame,
     Cause,
@@ -30,7 +30,6 @@ from voice.core.events import (
     Ignored,
     Input,
     LinkDown,
-    MessageClosed,
     MessageCompleted,
     MessageDelta,
     Notice,
@@ -63,9 +62,6 @@ DEFAULT_MAX_LENGTH = 1500
 """Unicode code points of a user message until the server states its own limit."""
 
 CLOSED_BY_SERVER = ("completed", "terminated")
-
-PlayedScope = Literal["turn", "message"]
-"""What `played_content` covers: all that was heard of the cut turn, or of the cut message only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +99,7 @@ class Session:
         self._new_id, self._new_trace = new_id, new_trace
         self._held: list[tuple[Utterance, float]] = []
         self._cut_now: _Cut | None = None
-        self._heard_of_turn: tuple[str, list[str]] = ("", [])
-        """The turn spoken last, and what was heard of each of its closed messages."""
-        self._owed: str | None = None
-        """`played_content` of a cut made by hand, for the next user message."""
+        self._account = Account(rules.played_scope)
         self._turn: str | None = None
         self._turn_runs = False
         self._resumed = False
@@ -286,7 +279,7 @@ class Session:
         if not self._playing().speaking and cause not in ("shutdown", "device"):
             out = self.speaking.drop_waiting(cause, now)
             if cause in ("key", "touch"):
-                self._owed = self._interruption(out, None, self._owed)
+                self._account.owe(out, None)
             return out
         self._cut_now = _Cut(cause, utterance_id, t=now)
         return [StopVoice(cause)]
@@ -313,7 +306,7 @@ class Session:
             return self._go_back(cut, now)
         out = self._close(cut, now)
         if cut.cause in ("key", "touch"):
-            self._owed = self._interruption(out, cut.stopped, self._owed)
+            self._account.owe(out, cut.stopped)
         return out
 
     def _settle_without_words(self, utterance_id: str, now: float) -> list[Output]:
@@ -342,28 +335,8 @@ class Session:
         return self.speaking.finish(cut.stopped, cut.cause, cut.t if message is not None else now)
 
     def _noted(self, out: list[Output]) -> list[Output]:
-        """`out`, with what was heard of the messages it closes kept for `played_content`."""
-        for closed in out:
-            if isinstance(closed, MessageClosed):
-                turn, texts = self._heard_of_turn
-                self._heard_of_turn = (closed.turn_id, [*(texts if turn == closed.turn_id else []), closed.heard])
+        self._account.note(out)
         return out
-
-    def _interruption(self, closing: list[Output], stopped: Stopped | None, owed: str | None) -> str | None:
-        """`played_content` of what this closing cut off; what is `owed` from before if that was nothing audible."""
-        if not any(isinstance(output, MessageClosed) and output.cut for output in closing):
-            return owed
-        played = self._played_content(closing)
-        sounded = stopped is not None and stopped.message is not None and stopped.message.t_start is not None
-        return played if played or sounded else owed
-
-    def _played_content(self, closing: list[Output]) -> str:
-        """What was heard of the cut turn (or message), joined as it is displayed."""
-        closed = [output for output in closing if isinstance(output, MessageClosed)]
-        turn, before = self._heard_of_turn
-        if self.rules.played_scope == "message" or (closed and closed[0].turn_id != turn):
-            before = []
-        return joined([*before, *(output.heard for output in closed)])
 
     # ------------------------------------------------------------------ to the server
 
@@ -396,7 +369,7 @@ class Session:
         if not content:
             return []
         out = self._close(cut, now) if cut is not None else self.speaking.drop_waiting("voice", now)
-        played, self._owed = self._interruption(out, cut.stopped if cut is not None else None, self._owed), None
+        played = self._account.settle(out, cut.stopped if cut is not None else None)
         if self._turn is not None:
             self.speaking.dead_turns.remember(self._turn, "voice")
         if self._closing in CLOSED_BY_SERVER:
