@@ -8,7 +8,10 @@ import typer
 
 from voice.bench.command import app as bench
 from voice.commands.demo import demo
+from voice.commands.devices import devices
 from voice.commands.errors import explain, watch_threads
+from voice.commands.models import models
+from voice.commands.say import say
 from voice.commands.serve import serve
 from voice.commands.talk import talk
 
@@ -18,8 +21,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Speaks what a conversation server writes, listens while it speaks, and tells the server what was heard.",
 )
-for command in (demo, talk, serve):
+for command in (demo, talk, serve, say, devices):
     app.command()(command)
+app.add_typer(models, name="models")
 app.add_typer(bench, name="bench")
 
 INTERRUPTED = 130

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import selectors
 import time
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -90,6 +90,21 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         """Virtual seconds."""
         return self.clock.now()
+
+    def run_in_executor(self, executor: Any, func: Callable[..., T], *args: Any) -> asyncio.Future[T]:  # type: ignore[override]
+        """As on any loop; what a thread does is outside work."""
+        future = super().run_in_executor(executor, func, *args)
+        self.work_began()
+        future.add_done_callback(lambda _: self.work_ended())
+        return future
+
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 (asyncio's own)
+        """As on any loop; `timeout` would be one of virtual time, which has no say in how long a thread may take."""
+        self.work_began()
+        try:
+            await super().shutdown_default_executor()
+        finally:
+            self.work_ended()
 
     def work_began(self) -> None:
         """Outside work began: time stands still until as many `work_ended` calls came."""

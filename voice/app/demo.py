@@ -22,6 +22,7 @@ from voice.audio.room import Room
 from voice.config import HOME, Config
 from voice.report.record import Record
 from voice.report.write import Written, write_report
+from voice.server.flow import Flow
 from voice.server.flow_file import load
 from voice.server.serve import FlowServer
 from voice.timeloop import run_virtual
@@ -60,11 +61,11 @@ def run_demo(options: DemoOptions, observers: tuple[Observer, ...] = ()) -> Writ
 
 
 async def _in_room(options: DemoOptions, observers: tuple[Observer, ...]) -> Written:
-    record, room = Record(), Room(seed=options.seed)
+    flow, record, room = load(options.flow), Record(), Room(seed=options.seed)
     conversations: list[Conversation] = []
     visitor = Visitor(load_visitor(options.visitor), room, record.meant, lambda: conversations[0].shut_down())
     await visitor.prepare()
-    reason = await _hold(options, room, (record, *observers, visitor), conversations.append)
+    reason = await _hold(options, flow, room, (record, *observers, visitor), conversations.append)
     written = _report(options, record, room, room)
     if visitor.waits_for is not None:
         raise DemoError(f"the conversation ended ({reason}) while the visitor waited to hear “{visitor.waits_for}”")
@@ -74,20 +75,21 @@ async def _in_room(options: DemoOptions, observers: tuple[Observer, ...]) -> Wri
 
 
 async def _at_sound_card(options: DemoOptions, observers: tuple[Observer, ...]) -> Written:
-    record = Record()
+    flow, record = load(options.flow), Record()
     card = SoundCard(options.config.sound.input, options.config.sound.output)
-    await _hold(options, card, (record, *observers), lambda conversation: None)
+    await _hold(options, flow, card, (record, *observers), lambda conversation: None)
     return _report(options, record, card, None)
 
 
 async def _hold(
     options: DemoOptions,
+    flow: Flow,
     device: Device,
     observers: tuple[Observer, ...],
     made: Callable[[Conversation], None],
 ) -> str:
     ids = _ids(options.seed)
-    server = FlowServer(load(options.flow), token=TOKEN, new_id=ids)
+    server = FlowServer(flow, token=TOKEN, new_id=ids)
     port = await server.start()
     try:
         conversation = make_conversation(

@@ -58,7 +58,7 @@ class AssessmentInput(_Input):
     """`AssessmentInput`: every field optional."""
 
     age: AgeInput | None = None
-    sex: Literal["male", "female"] | None = None
+    sex: Literal["female", "male"] | None = None
     relationship: Literal["self", "child", "other"] | None = None
     evidence: list[EvidenceInput] = Field(default_factory=list)
 
