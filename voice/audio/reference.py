@@ -30,7 +30,7 @@ SLACK = 16.0
 _FIRST = 50
 """Stamps whose mean is the first offset."""
 _SLOW = 1 / 6000
-"""Weight of a later stamp in the offset: a minute of blocks, so that 6 ms of wandering move it by 0.1 ms in a second."""
+"""Weight of a later stamp in the offset: a minute of blocks, so that 6 ms of wandering move it by 0.1 ms a second."""
 _NEAR = 1 / 25
 """Weight of a stamp in what the next ones are held against: a quarter of a second."""
 _KEPT = 4.0
