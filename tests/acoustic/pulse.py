@@ -128,8 +128,17 @@ class Recording:
         time.sleep(0.3)  # what was played last is on its way
         self._process.terminate()
         self._process.wait()
+        self.samples = self.so_far()
+
+    @property
+    def size(self) -> int:
+        """Samples up to now."""
+        return self._file.stat().st_size // 4
+
+    def so_far(self) -> np.ndarray:
+        """What was recorded up to now."""
         data = self._file.read_bytes()
-        self.samples = np.frombuffer(data[: len(data) // 4 * 4], "<f4").copy()
+        return np.frombuffer(data[: len(data) // 4 * 4], "<f4").copy()
 
 
 def play(server: PulseServer, pcm: np.ndarray, sink: str = "micbus") -> None:
