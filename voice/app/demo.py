@@ -14,6 +14,7 @@ from pathlib import Path
 from random import Random
 
 from voice.app.conversation import Conversation, Observer
+from voice.app.folder import check_folder, report_into
 from voice.app.parts import make_conversation
 from voice.app.visitor import Visitor, load_visitor
 from voice.audio.base import Device
@@ -21,7 +22,7 @@ from voice.audio.device import SoundCard
 from voice.audio.room import Room
 from voice.config import HOME, Config
 from voice.report.record import Record
-from voice.report.write import Written, write_report
+from voice.report.write import Written
 from voice.server.flow import Flow
 from voice.server.flow_file import load
 from voice.server.serve import FlowServer
@@ -55,6 +56,7 @@ class DemoOptions:
 def run_demo(options: DemoOptions, observers: tuple[Observer, ...] = ()) -> Written:
     """Hold the conversation and write its report. Raises DemoError when the room's conversation did not come to its
     end, and the errors of the parts (FlowError, ConfigError, DeviceError, VoiceError, RecogniserError)."""
+    check_folder(options.out)
     if options.room:
         return run_virtual(_in_room(options, observers), pace=options.pace)
     return asyncio.run(_at_sound_card(options, observers))
@@ -69,7 +71,12 @@ async def _in_room(options: DemoOptions, observers: tuple[Observer, ...]) -> Wri
     written = _report(options, record, room, room)
     if visitor.waits_for is not None:
         raise DemoError(f"the conversation ended ({reason}) while the visitor waited to hear “{visitor.waits_for}”")
-    if reason != "completed":
+    if reason == "shutdown":
+        raise DemoError(
+            f"the visitor has said every line and the server waits for more; add a line to {options.visitor}, "
+            f"or let the flow end; see {written.report}"
+        )
+    if reason not in ("completed", "terminated"):
         raise DemoError(f"the conversation ended before its end: {reason}; see {written.report}")
     return written
 
@@ -108,7 +115,7 @@ async def _hold(
 
 def _report(options: DemoOptions, record: Record, device: Device, room: Room | None) -> Written:
     config = options.config
-    return write_report(
+    return report_into(
         options.out,
         record,
         room,

@@ -8,12 +8,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from voice.app.conversation import Conversation, Observer
+from voice.app.folder import check_folder, report_into
 from voice.app.parts import make_conversation
 from voice.audio.device import SoundCard
 from voice.audio.portaudio import check_sound_card
-from voice.config import Config, ConfigError
+from voice.config import Config
 from voice.report.record import Record
-from voice.report.write import Written, write_report
+from voice.report.write import Written
 
 ORDERLY = ("completed", "terminated", "shutdown")
 """Ends of a conversation that somebody wanted; any other is a reason why it could not go on."""
@@ -35,6 +36,8 @@ async def talk(
     `on_interrupt` is given what ends the conversation in order: the voice stops, what was heard is settled, and what
     is owed to the server is sent. Raises TalkError when the link is lost for good, and the errors of the parts.
     """
+    if report is not None:
+        check_folder(report)
     check_sound_card(config.sound.input, config.sound.output)
     card = SoundCard(config.sound.input, config.sound.output)
     record = Record() if report is not None else None
@@ -52,14 +55,11 @@ async def talk(
 
 
 def _report(folder: Path, record: Record, config: Config, url: str, card: str) -> Written:
-    try:
-        return write_report(
-            folder,
-            record,
-            backend="infermedica",
-            flow=urlsplit(url).hostname or "server",
-            device="sound card",
-            engines={"voice": config.voice.engine, "recogniser": config.ears.engine, "sound": card},
-        )
-    except OSError as error:
-        raise ConfigError(f"{folder}: the report cannot be written ({error.strerror}); give another folder") from None
+    return report_into(
+        folder,
+        record,
+        backend="infermedica",
+        flow=urlsplit(url).hostname or "server",
+        device="sound card",
+        engines={"voice": config.voice.engine, "recogniser": config.ears.engine, "sound": card},
+    )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from voice.audio.base import RATE, Pcm
 from voice.audio.room import VOICE_DB, Room
@@ -23,7 +23,8 @@ from voice.tts.base import Voice
 from voice.tts.choose import make_voice
 
 PATIENCE = 20.0
-"""Seconds without a word from the loudspeaker after which a visitor who still has something to say goes away."""
+"""Seconds without a word from the loudspeaker after which a visitor goes away, also one who has nothing more to say:
+whoever wrote the lines hears that the conversation did not end."""
 
 Meant = Callable[[str, float, float], None]
 """Told what the visitor meant to say, and from when to when (seconds)."""
@@ -42,6 +43,14 @@ class LineConfig(BaseModel):
     louder: float = Field(default=0.0, ge=-20, le=20)
     """Decibels above (or below) the visitor's usual voice."""
     sound: Literal["", "cough", "click", "thump"] = ""
+
+    @model_validator(mode="after")
+    def _acts(self) -> LineConfig:
+        if bool(self.say.strip()) == bool(self.sound):
+            raise ValueError("a line needs either say or sound")
+        if not self.hears.strip():
+            raise ValueError("hears needs the words that the line waits for")
+        return self
 
 
 class VisitorConfig(BaseModel):
@@ -101,7 +110,7 @@ class Visitor:
                 self._listen(t, message, text[:heard])
             case MessageClosed(id=message, heard=heard_text):
                 self._listen(t, message, heard_text)
-            case Played() if self.waits_for is not None and t - self._last_word > PATIENCE:
+            case Played() if t - self._last_word > PATIENCE:
                 self._last_word = t
                 self._leave()
 
@@ -118,11 +127,13 @@ class Visitor:
 
     def _act(self, line: _Line, at: float) -> None:
         if line.pcm is not None:
-            level = VOICE_DB + line.config.louder
-            self._meant(line.config.say, *self._room.say(line.pcm, at=at, level_db=level))
+            begins, ends = self._room.say(line.pcm, at=at, level_db=VOICE_DB + line.config.louder)
+            self._meant(line.config.say, begins, ends)
         else:
             sounds = {"cough": self._room.cough, "click": self._room.click, "thump": self._room.thump}
-            self._meant(f"({line.config.sound})", *sounds[line.config.sound](at=at))
+            begins, ends = sounds[line.config.sound](at=at)
+            self._meant(f"({line.config.sound})", begins, ends)
+        self._last_word = max(self._last_word, ends)  # nobody waits while they speak themselves
 
 
 async def _spoken(voice: Voice, text: str) -> Pcm:
