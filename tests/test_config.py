@@ -147,3 +147,17 @@ class TestPacing:
         assert pacing.rule("epilogue") == KindRule(rate=0.8)
         assert pacing.rule("filler") == DEFAULT_RULES["filler"]
         assert pacing.rule("nobody knows") == KindRule()
+
+
+class TestWhatAnEditorOrAHandDoes:
+    def test_a_mark_at_the_beginning_is_no_mistake(self, file: Path) -> None:
+        """Some editors put it there, and nobody can see it."""
+        file.write_text("[voice]\nwpm = 200", encoding="utf-8-sig")
+        assert load(file).voice.wpm == 200
+
+    @pytest.mark.parametrize("line", ["age = 0", 'language = ""'])
+    def test_what_the_server_would_refuse_is_told_before(self, file: Path, line: str) -> None:
+        """The server's own refusal says no key, and comes when somebody already stands there."""
+        file.write_text(f"[server]\n{line}", encoding="utf-8")
+        with pytest.raises(ConfigError, match=f"server.{line.split()[0]}: "):
+            load(file)

@@ -33,9 +33,9 @@ class ServerConfig(_Table):
     url: str = "ws://127.0.0.1:8765/api/ct/v2/realtime"
     token_env: str = "VOICE_TOKEN"
     """Name of the environment variable that holds the bearer token; tokens stand in no file."""
-    language: str = "en"
-    age: int | None = Field(default=None, ge=0, le=130)
-    """Years."""
+    language: str = Field(default="en", min_length=2)
+    age: int | None = Field(default=None, ge=1, le=130)
+    """Years; the protocol counts younger children in months."""
     sex: Literal["female", "male"] | None = None
 
 
@@ -108,7 +108,7 @@ class _PacingConfig(_Table):
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file. Raises ConfigError."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # some editors put a mark at the beginning
     except FileNotFoundError:
         near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*.toml")], 1)
         hint = f"; did you mean {near[0]}?" if near else "; give the path of an existing file"
@@ -135,7 +135,7 @@ def check(model: type[M], data: dict[str, Any], path: Path) -> M:
             raise ConfigError(f"{path}: {key}: a table belongs here, not a value; write [{key}]") from None
         if first["type"] == "tuple_type":
             raise ConfigError(f'{path}: {key}: a list belongs here; write {key.split(".")[-1]} = ["..."]') from None
-        raise ConfigError(f"{path}: {key}: {first['msg']}; mend that value") from None
+        raise ConfigError(f"{path}: {key}: {first['msg'].removeprefix('Value error, ')}; mend that value") from None
 
 
 def _siblings(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:

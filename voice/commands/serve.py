@@ -35,7 +35,8 @@ def serve(
         try:
             taken = await server.start()
         except OSError as error:
-            raise ConfigError(f"port {port}: {error.strerror or error}; give another with --port") from None
+            cause = os.strerror(error.errno) if error.errno else str(error)
+            raise ConfigError(f"port {port}: {cause}; give another with --port") from None
         print(f"ws://127.0.0.1:{taken}/api/ct/v2/realtime", flush=True)
         await stop.wait()
         await server.stop()

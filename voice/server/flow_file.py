@@ -36,7 +36,7 @@ def load(path: Path | str) -> Flow:
     """The flow in a file. Raises FlowError, one line, for a file that cannot be read or used."""
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise FlowError(f"{path}: cannot be read ({error.strerror}); name a flow file") from None
     except UnicodeDecodeError as error:
