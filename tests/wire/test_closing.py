@@ -185,3 +185,26 @@ def test_pauses_grow_to_a_limit_and_start_small_again_after_success() -> None:
     pauses = [round(later - earlier, 2) for earlier, later in pairwise(times)]
     assert pauses[:9] == [0.5, 1, 2, 4, 8, 16, 20, 20, 20]
     assert pauses[9:11] == [0.5, 1]
+
+
+def test_pauses_grow_for_a_server_that_takes_and_ends_one_socket_after_another() -> None:
+    """Hurts a server that sends what no client can take: a hundred kiosks would ask for it twice a second, for good."""
+    times: list[float] = []
+    enough = asyncio.Event()
+
+    async def script(socket: ServerConnection, number: int) -> None:
+        times.append(asyncio.get_running_loop().time())
+        await socket.recv()
+        await socket.send(snapshot(resumed=number > 0))
+        await asyncio.sleep(30.0 if number == 4 else 0.0)
+        socket.transport.abort()
+        if number == 6:
+            enough.set()
+
+    async def main() -> None:
+        async with odd_server(script) as url, client_of(url):
+            await enough.wait()
+
+    run_virtual(main())
+    pauses = [round(later - earlier, 1) for earlier, later in pairwise(times)]
+    assert pauses == [0.5, 1, 2, 4, 30.5, 0.5]

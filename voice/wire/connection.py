@@ -57,6 +57,9 @@ class LinkRules:
     longest_pause: float = 20.0
     """Pauses between attempts grow from `first_pause` by `pause_factor`, each times 0.5 to 1.5 by chance, so that a
     server that comes back is not met by all kiosks at once."""
+    steady: float = 30.0
+    """A socket that was bound for less is a success once. Again and again it is none, and pauses grow: else a frame
+    too long for us would be asked for twice a second."""
     keepalive: float | None = 20.0
     """Control-frame pings: a server that stopped reading is noticed within twice this. None: none."""
     max_frame: int = MAX_FRAME
@@ -85,6 +88,7 @@ class Connection:
         self._emit, self._codec, self._rules, self._chance = emit, codec, rules or LinkRules(), chance
         self.conversation_id: str | None = None
         self._ups = 0
+        self._bound_at = 0.0
         self._over = False
         self._closing = False
         self._loop_task: asyncio.Task[None] | None = None
@@ -135,13 +139,16 @@ class Connection:
             raise
 
     async def _loop(self) -> None:
-        failures = 0
+        failures = brief = 0
         told = ""
+        loop = asyncio.get_running_loop()
         while True:
             ups = self._ups
             lost = await self._socket()
             if self._ups > ups:
-                failures, told = 0, ""
+                told = ""
+                brief = 0 if loop.time() - self._bound_at >= self._rules.steady else brief + 1
+                failures = max(0, brief - 1)
             if lost.fatal or lost.reason != told:  # an outage of hours is told once, not at every attempt
                 self._emit(LinkDown(lost.reason, lost.fatal))
                 told = lost.reason
@@ -227,6 +234,7 @@ class Connection:
             self._put(message)
         self._emit(LinkUp(reconnects=self._ups))
         self._ups += 1
+        self._bound_at = asyncio.get_running_loop().time()
 
     def _put(self, message: SendUserMessage) -> None:
         assert self._outbox is not None
