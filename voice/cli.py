@@ -9,6 +9,7 @@ import typer
 from voice.bench.command import app as bench
 from voice.commands.demo import demo
 from voice.commands.devices import devices
+from voice.commands.doctor import doctor
 from voice.commands.errors import explain, watch_threads
 from voice.commands.models import models
 from voice.commands.say import say
@@ -21,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Speaks what a conversation server writes, listens while it speaks, and tells the server what was heard.",
 )
-for command in (demo, talk, serve, say, devices):
+for command in (demo, talk, serve, say, devices, doctor):
     app.command()(command)
 app.add_typer(models, name="models")
 app.add_typer(bench, name="bench")
