@@ -93,18 +93,33 @@ def best_place(recording: Pcm, part: Pcm) -> int | None:
 def played_whole(recording: Pcm, audio: Pcm, start: int) -> tuple[int, int]:
     """How many samples of `audio` the recording holds unchanged from `start` on, and where in it they end.
 
-    Where the sound server ran dry, the rest is looked for a little later: a hole in the sound loses no word.
+    Where the sound server ran dry, the rest is looked for a little later: a hole in the sound loses no word. Where the
+    voice was lowered and came back, it goes on behind that: only a lowering that lasts ends what was heard.
     """
     same, at = 0, start
     while same < audio.size:
         length = min(audio.size - same, recording.size - at)
-        differs = np.flatnonzero(np.abs(recording[at : at + length] - audio[same : same + length]) > 1e-4)
-        count = int(differs[0]) if differs.size else length
+        differs = np.abs(recording[at : at + length] - audio[same : same + length]) > 1e-4
+        count = int(np.argmax(differs)) if differs.any() else length
         same, at = same + count, at + count
-        if not differs.size or (found := _find(recording, audio[same : same + BLOCK], at, RATE // 2)) is None:
+        if not differs.any():
             break
-        at = found
+        if (back := _same_again(differs[count:], audio[same:])) is not None:
+            same, at = same + back, at + back
+        elif (found := _find(recording, audio[same : same + BLOCK], at, RATE // 2)) is not None:
+            at = found
+        else:
+            break
     return same, at
+
+
+def _same_again(differs: np.ndarray, audio: Pcm) -> int | None:
+    """The first sample from which on a whole block is unchanged and is no silence."""
+    changed = np.concatenate([[0], np.cumsum(differs)])
+    for at in np.flatnonzero(changed[BLOCK:] == changed[:-BLOCK]):
+        if np.abs(audio[at : at + BLOCK]).max() > 10 * SOUND:
+            return int(at)
+    return None
 
 
 def place_of(recording: Pcm, audio: Pcm, start: int) -> int | None:

@@ -10,6 +10,7 @@ import asyncio
 import json
 import signal
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -57,6 +58,13 @@ TRIES = 3
 """Whole scenes; each failure is told. The recogniser may miss words on a machine that is busy, and the program then
 does right not to stop; a wrong account of what was heard fails at the first time."""
 
+MOST_HOLES = RATE // 20
+"""Samples (50 ms) in which the loudspeaker's buffer may have run dry: a shift of the echo that the canceller gets over.
+With more, other programs take the machine, and what is heard is no longer what was played."""
+
+LATENCY = "80"
+"""Milliseconds of the program's sound buffers: two cores are the program, the sound server and the room."""
+
 
 @dataclass
 class Held:
@@ -98,7 +106,7 @@ async def hold(sound: PulseServer, scene: Scene, out: Path) -> Held:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "voice.cli", "talk"),
                 *("--url", f"{server.url}/api/ct/v2/realtime", "--report", str(out)),
-                env=sound.env,
+                env={**sound.env, "PULSE_LATENCY_MSEC": LATENCY},
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
             )
@@ -149,22 +157,39 @@ class Truth:
     heard: str
     until: int
     whole: bool
+    holes: int = 0
+    """Samples of silence, up to there, in which the sound server had run dry."""
+    torn: bool = False
+    """The message goes on behind that, unchanged: the sound server lost a piece of it."""
+
+    @property
+    def busy(self) -> str | None:
+        """Why the recording proves nothing, if it does not: the machine could not keep up with real time."""
+        if self.holes > MOST_HOLES:
+            return f"the machine was too busy for real time: {milliseconds(self.holes)} ms of holes in the sound"
+        return "the machine was too busy for real time: a piece of the sound was lost" if self.torn else None
 
 
 async def truth_of(recording: Pcm, text: str) -> Truth:
-    """Find each clause in the recording and see how far it is there, unchanged."""
-    at, end = 0, 0
+    """Find the message's clauses in the recording and see how far they are there, unchanged."""
     clauses = clauses_of(text)
-    for clause, (audio, marks) in zip(clauses, await say(*(clause.spoken for clause in clauses)), strict=True):
-        start = place_of(recording, audio, at)
-        if start is None:
-            return Truth(text[:end], at, False)
-        same, at = played_whole(recording, audio, start)
-        if same < audio.size:
-            heard = [mark.end for mark in marks if mark.last <= same]
-            return Truth(text[: clause.to_source(heard[-1])] if heard else text[:end], at, False)
+    spoken = await say(*(clause.spoken for clause in clauses))
+    audio = np.concatenate([pcm for pcm, _ in spoken])
+    start = place_of(recording, audio, 0)
+    if start is None:
+        return Truth("", 0, False)
+    same, at = played_whole(recording, audio, start)
+    end, before = 0, 0
+    for clause, (pcm, marks) in zip(clauses, spoken, strict=True):
+        heard = [mark.end for mark in marks if before + mark.last <= same]
+        before += pcm.size
+        if same < before:
+            end = clause.to_source(heard[-1]) if heard else end
+            break
         end = clause.end
-    return Truth(text, at, True)
+    later = [audio[place : place + RATE // 10] for place in range(same + RATE // 4, audio.size, RATE // 4)]
+    torn = any(np.abs(piece).max() > 10 * SOUND and place_of(recording, piece, at) is not None for piece in later)
+    return Truth(text[:end], at, same == audio.size, at - start - same, torn)
 
 
 def silent_from(recording: Pcm, start: int) -> int:
@@ -194,8 +219,10 @@ async def interrupted(sound: PulseServer, out: Path) -> str | None:
     assert onset is not None
     assert held.code == 0, held.errors
     truth = await truth_of(recording, LONG)
+    if truth.busy:
+        return truth.busy
     if truth.whole or truth.until < onset:
-        return "the voice was lowered before the person spoke, or not at all"
+        return "the voice was lowered for good before the person spoke, or not at all"
     first = held.received[0] if held.received else None
     if first is None or not first.is_interrupted:
         return "no words were recognised while the voice spoke"
@@ -224,19 +251,33 @@ async def listened(sound: PulseServer, out: Path) -> str | None:
     held = await hold(sound, listen, out)
     assert held.code == 0, held.errors
     [message] = held.summary["messages"]
+    truth = await truth_of(held.room.loudspeaker, LONG)
+    if truth.busy:
+        return truth.busy
     if message["cut"] or held.received:
         return "the program heard words in its own voice"
     assert message["heard"] == LONG
-    truth = await truth_of(held.room.loudspeaker, LONG)
-    return None if truth.whole else "the voice was lowered for a sound of its own"
+    assert truth.whole, "the program says that all was heard, and it did not sound"
+    return None
+
+
+async def calm() -> None:
+    """Wait, but not for long, until the machine wakes up a sleeper in time."""
+    for _ in range(20):
+        began = time.monotonic()
+        for _ in range(50):
+            await asyncio.sleep(0.01)
+        if time.monotonic() - began < 0.6:
+            return
 
 
 @pytest.mark.parametrize("scene", [interrupted, listened])
 async def test_in_a_real_room(tmp_path: Path, scene) -> None:
     """A person who answers early is listened to, and the server knows to the word what they had been told; somebody
-    who only listens hears the whole message at its full level, though the microphone hears it, too."""
+    who only listens hears the whole message, though the microphone hears it, too."""
     reasons = []
     for number in range(TRIES):
+        await calm()
         with PulseServer() as sound:
             reason = await scene(sound, tmp_path / str(number))
         if reason is None:
