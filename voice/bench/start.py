@@ -50,7 +50,7 @@ class _Pulse(threading.Thread):
         beat, block = time.monotonic(), np.zeros(OUTPUT_BLOCK, np.float32)
         while not self._over.is_set():
             self._player.render(block, beat)
-            if not self.began.is_set() and block.any():
+            if not self.began.is_set() and self._player.played().spans:  # a stop consonant begins with silence
                 self.first = time.monotonic()
                 self.began.set()
             beat += OUTPUT_BLOCK / RATE
