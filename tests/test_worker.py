@@ -6,9 +6,13 @@ import asyncio
 import multiprocessing as mp
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import aclosing
+from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -19,6 +23,7 @@ from voice.timeloop import run_virtual
 from voice.worker import Worker, WorkerError
 
 NAME = "test-worker"
+ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(autouse=True)
@@ -294,3 +299,34 @@ class TestVirtualTime:
             return asyncio.get_running_loop().time()
 
         assert run_virtual(main(), ManualClock()) == 5
+
+
+PARENT = """
+import asyncio
+from tests import servants
+from voice.worker import Worker
+
+async def main():
+    worker = Worker("orphan", servants.{servant})
+    starting = asyncio.ensure_future(worker.start())
+    await asyncio.sleep(0)
+    print("the child runs", flush=True)
+    await starting
+    await worker.ask(("sleep", 60))
+
+asyncio.run(main())
+"""
+
+
+class TestAParentThatIsKilled:
+    @pytest.mark.parametrize("servant", ["never_made", "useful"])
+    @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+    def test_leaves_nobody_behind(self, servant: str, number: signal.Signals) -> None:
+        """A recogniser for each conversation that was ended by force: the kiosk's memory is full one day."""
+        code = PARENT.format(servant=servant)
+        with subprocess.Popen([sys.executable, "-c", code], stdout=PIPE, stderr=PIPE, cwd=ROOT) as parent:
+            assert parent.stdout is not None
+            parent.stdout.readline()
+            parent.send_signal(number)
+            _, told = parent.communicate(timeout=30)  # the pipes end when the last process that holds them does
+        assert told == b""

@@ -10,7 +10,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import multiprocessing as mp
+import os
+import pickle
 import queue
+import select
 import signal
 import threading
 import time
@@ -32,6 +35,8 @@ class WorkerError(Exception):
 
 
 _CONTEXT = mp.get_context("spawn")
+_SHORT = 4096
+"""Bytes of a request that a pipe which takes anything at all takes whole (PIPE_BUF, and less than a socket's space)."""
 _POLL = 0.05
 """Seconds between two looks at the deadline while a child owes an answer."""
 
@@ -44,8 +49,21 @@ def _line(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")
 
 
+def _end_with_the_parent() -> None:
+    """Whatever native code is at work on: a parent that was killed leaves nobody behind."""
+    if (parent := mp.parent_process()) is not None:
+        parent.join()
+        os._exit(0)
+
+
 def _child(conn: Connection, cancelled: Any, make: Callable[..., Servant], args: tuple[Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    threading.Thread(target=_end_with_the_parent, daemon=True).start()
+    with contextlib.suppress(BrokenPipeError):  # nobody is left to answer
+        _serve(conn, cancelled, make, args)
+
+
+def _serve(conn: Connection, cancelled: Any, make: Callable[..., Servant], args: tuple[Any, ...]) -> None:
     try:
         servant = make(*args)
     except BaseException as error:
@@ -92,6 +110,8 @@ class _Child:
         self.pending: dict[int, float] = {0: time.monotonic() + owner.start_timeout}
         self.dead = False
         self.outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.queued = self.written = 0
+        """Requests that were put into the outbox, and those that the thread has written."""
         self.threads = [
             threading.Thread(target=self._write, name=f"{owner.name}-out", daemon=True),
             threading.Thread(target=self._read, name=f"{owner.name}-in", daemon=True),
@@ -101,7 +121,24 @@ class _Child:
 
     def send(self, number: int, request: Any) -> None:
         self.pending[number] = time.monotonic() + self.owner.timeout
+        if self._send_at_once((number, request)):
+            return
+        self.queued += 1
         self.outbox.put((number, request))
+
+    def _send_at_once(self, item: Any) -> bool:
+        """Write a short request without the detour of a thread, if that cannot block: the pipe is empty enough, and
+        nothing waits that was to go first."""
+        packed = pickle.dumps(item)
+        if len(packed) > _SHORT or self.queued != self.written:
+            return False
+        try:
+            if not select.select([], [self.conn], [], 0)[1]:
+                return False
+            self.conn.send_bytes(packed)
+        except (OSError, ValueError):
+            return False  # the thread meets the same fault, and the reader tells of it
+        return True
 
     def _write(self) -> None:
         while (item := self.outbox.get()) is not None:
@@ -109,6 +146,7 @@ class _Child:
                 self.conn.send(item)
             except (OSError, ValueError):
                 return
+            self.written += 1
 
     def _read(self) -> None:
         reason = "the process ended"

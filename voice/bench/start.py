@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
+from random import Random
 
 import numpy as np
 
@@ -28,7 +29,8 @@ from voice.tts.base import Voice
 from voice.tts.choose import ENGINES, make_voice
 
 SPACING = 0.15
-"""Seconds between two cases, off the beat of the device."""
+"""Seconds from the first block to the clause, at least; up to a block more by chance, so that every moment between two
+blocks is met."""
 
 LONGEST = 30.0
 """Seconds after which a case without a sample is an error."""
@@ -88,13 +90,13 @@ class _Speaker:
                 self.feed(ClauseVoiced(asked.message_id, asked.clause, piece.marks, samples, piece.final))
 
 
-async def _once(voice: Voice, text: str) -> float:
+async def _once(voice: Voice, text: str, chance: Random) -> float:
     """Seconds from the delta to the first sample handed over."""
     player = Player()
     pulse, speaker = _Pulse(player), _Speaker(voice, player)
     pulse.start()
     try:
-        await asyncio.sleep(SPACING)
+        await asyncio.sleep(SPACING + chance.random() * OUTPUT_BLOCK / RATE)
         speaker.feed(UserAccepted("u", "t", ""))
         received = time.monotonic()
         speaker.feed(MessageDelta("m", "t", "follow_up", True, text))
@@ -141,8 +143,9 @@ async def run(messages: Sequence[str], rounds: int) -> AsyncIterator[Figure]:
         voice = make_voice(engine)
         await voice.start(RATE)
         try:
-            await _once(voice, "Ready. ")
-            times = [await _once(voice, text + " ") for _ in range(rounds) for text in messages]
+            chance = Random(engine)
+            await _once(voice, "Ready. ", chance)
+            times = [await _once(voice, text + " ", chance) for _ in range(rounds) for text in messages]
         finally:
             await voice.close()
         for figure in percentiles(f"start.first_clause_to_first_sample_ms.{engine}", [1000 * t for t in times], "ms"):
