@@ -64,7 +64,11 @@ def play(seconds: str) -> None:
     time.sleep(0.2)
     spans = player.played().spans
     card.close()
-    tell(spans=[(s.message_id, s.clause, s.sample, s.count) for s in spans], lost=told.reasons, name=card.name)
+    tell(
+        spans=[(s.message_id, s.clause, s.sample, s.count) for s in spans],
+        lost=told.reasons,
+        underflows=card.underflows,
+    )
 
 
 def stop(after: str) -> None:

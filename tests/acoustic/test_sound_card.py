@@ -17,6 +17,10 @@ from voice.audio.base import BLOCK, RATE
 
 CLIENT = [sys.executable, str(Path(__file__).with_name("client.py"))]
 
+ABSOLUTE = BLOCK / RATE
+"""Seconds by which a stamp may be off from wall clock on a null sink: it hands sound on in chunks. Measured: a sound
+was stamped up to 2 ms before it was written, and the age of a block at its callback was 3 to 19 ms, by the run."""
+
 
 def answers(server: PulseServer, *arguments: str) -> list[dict]:
     done = server.run([*CLIENT, *arguments])
@@ -55,7 +59,7 @@ def test_every_sample_arrives_in_order(virtual_sound):
         [said] = answers(virtual_sound, "play", "2.0")
     short, long = signal(0.015, seed=2), signal(2.0)
     heard = recording.samples[recording.samples != 0]
-    assert np.array_equal(heard, np.concatenate([short, long]))
+    assert np.array_equal(heard, np.concatenate([short, long])), f"{said['underflows']} underflows"
     assert said["spans"] == [["m", 0, 0, short.size], ["m", 1, 0, long.size]]
     assert said["lost"] == []
 
@@ -84,16 +88,17 @@ def test_the_microphone(virtual_sound, tmp_path):
     first = int(np.flatnonzero(heard)[0])
     assert np.array_equal(heard[heard != 0], spoken)
     stamps, calls = np.array(said["stamps"]), np.array(said["calls"])
-    assert began < stamps[first // BLOCK] < ended
+    when = stamps[first // BLOCK] + first % BLOCK / RATE
+    assert began - ABSOLUTE < when < ended + ABSOLUTE
     steps = np.diff(stamps[5:])
     assert np.median(steps) == pytest.approx(BLOCK / RATE, abs=0.002)
     assert (stamps[-1] - stamps[5]) / (len(stamps) - 6) == pytest.approx(BLOCK / RATE, rel=0.03)
     ages = calls - stamps
-    assert 0.0 < np.median(ages) < 0.1
+    assert -ABSOLUTE < np.median(ages) < 0.1
 
 
 def test_the_reference_lies_on_the_echo(virtual_sound, tmp_path):
-    """With a wire for a room, reference and microphone agree within what an echo canceller can bear."""
+    """With a wire for a room, what an echo canceller can bear: a lag that stands still and is under a block."""
     virtual_sound.env["PULSE_SOURCE"] = "spk.monitor"
     [said] = answers(virtual_sound, "loop", str(tmp_path / "loop.npz"))
     kept = np.load(tmp_path / "loop.npz")
@@ -105,7 +110,8 @@ def test_the_reference_lies_on_the_echo(virtual_sound, tmp_path):
         part = far[start : start + 1600]
         around = mic[start - reach : start + 1600 + reach]
         lags.append((int(np.argmax(np.correlate(around, part))) - reach) / RATE)
-    assert abs(np.median(lags)) < 0.005
+    assert abs(np.median(lags)) < BLOCK / RATE
+    assert np.ptp(lags) < 0.006  # a jump that the cancellers were measured to get over within a second
     assert said["dropped"] == 0
 
 

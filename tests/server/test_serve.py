@@ -170,3 +170,19 @@ def test_a_frame_over_the_limit_ends_that_socket_only() -> None:
                 assert (await other.next())["type"] == "conversation.created"
 
     run_virtual(main())
+
+
+def test_a_client_that_floods_keeps_nobody_else_waiting() -> None:
+    """Hurts everybody at the other desks, while one of them is out of order."""
+
+    async def main() -> None:
+        async with flow_server() as server, raw(server, CREATE) as flood, raw(server) as other:
+            await flood.until("conversation.created")
+            for number in range(300):
+                await flood.say(number)
+            await other.send(CREATE)
+            await other.until("conversation.created")
+            first = next(iter(server.conversations.values()))
+            assert len(first.received) < 150
+
+    run_virtual(main())

@@ -228,8 +228,11 @@ class SoundCard:
             direction.measure()
             direction.stream.start()
         except library().PortAudioError as error:
+            remedy = (
+                "the machine is too busy, try again" if "timed out" in str(error) else "is another program using it?"
+            )
             raise DeviceError(
-                f"the {direction.word} {device.name!r} cannot be opened: {error.args[0]}; is another program using it?"
+                f"the {direction.word} {device.name!r} cannot be opened: {error.args[0]}; {remedy}"
             ) from None
 
     def _watch(self, lost: Callable[[str], None]) -> None:
@@ -257,8 +260,9 @@ class SoundCard:
 
 
 def _close(streams: list[Any]) -> None:
+    """Stop and close. Not `abort`: on ALSA it ends the callback's thread without waiting, perhaps within Python."""
     for stream in streams:
-        for end in (stream.abort, stream.close):
+        for end in (stream.stop, stream.close):
             try:
                 end()
             except library().PortAudioError:

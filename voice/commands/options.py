@@ -15,7 +15,9 @@ JsonOption = Annotated[bool, typer.Option("--json", help="JSON on standard outpu
 
 
 def on_interrupt(call: Callable[[], None]) -> None:
-    """Let Ctrl-C and SIGTERM call `call` on the running loop, instead of tearing the program out of its work."""
+    """Let Ctrl-C, SIGTERM and a terminal that is closed (SIGHUP, unless `nohup` keeps it off) call `call` on the
+    running loop, instead of tearing the program out of its work."""
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, call)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+            loop.add_signal_handler(number, call)

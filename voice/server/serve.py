@@ -176,6 +176,7 @@ class FlowServer:
         try:
             while True:
                 self._take(await socket.recv(), conversation, peer)
+                await asyncio.sleep(0)  # frames that are here already come without a pause, and others wait, too
         finally:
             conversation.unfollow(peer)
             for task in tasks:

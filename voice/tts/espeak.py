@@ -15,8 +15,9 @@ from voice.worker import Worker, WorkerError
 SLOWEST, FASTEST = 80, 450
 """Words per minute: espeak-ng's own range; beyond it the speed no longer follows or word marks go astray."""
 
-_START_TIMEOUT = 15.0
-"""Seconds for a process to start and load the library: 0.5 s on an idle machine, thirty times that on a drowned one."""
+_START_TIMEOUT = 60.0
+"""Seconds for a process to start and load the library: 0.5 s on an idle machine; more than 15 s was seen on a
+drowned one, and a conversation that cannot begin is worse than one that begins late."""
 
 
 def words_per_minute(wpm: float, rate: float) -> int:

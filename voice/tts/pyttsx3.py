@@ -22,8 +22,8 @@ _TIMEOUT = 10.0
 """Seconds without a sign of life after which the engine counts as hung. A clause comes in one piece: espeak needs
 0.02 s for it, other systems' voices were not measured."""
 
-_START_TIMEOUT = 15.0
-"""Seconds for a process to start and load the engine: 0.5 s on an idle machine."""
+_START_TIMEOUT = 60.0
+"""Seconds for a process to start and load the engine: 0.5 s on an idle machine, more than 15 s on a drowned one."""
 
 
 class SystemVoice:
