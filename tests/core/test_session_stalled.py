@@ -47,3 +47,30 @@ class TestStalled:
         assert len(stage.asked) > 2
         stage.user("hello there")
         assert not stage.sent, "it goes on, and may not be interrupted again"
+
+    def test_what_was_held_does_not_wait_for_a_message_that_never_begins(self) -> None:
+        """An answer over one connective would be lost to the next one, of which the server writes two words."""
+        stage = Stage()
+        stage.accepted()
+        stage.says("Thank you, I have written that down.", "m1", kind=KIND)
+        stage.feed(MessageDelta("m2", "t1", "filler", False, "One moment"))
+        stage.run(0.5)
+        stage.user("three days")
+        stage.run(STALLED + 4)
+        [message] = stage.sent
+        assert message.content == "three days"
+        assert not message.is_interrupted, "the message that was heard had been heard to its end"
+
+    def test_what_was_held_waits_for_a_message_that_is_only_slow(self) -> None:
+        """A server at its usual pace would be talked over."""
+        stage = Stage()
+        stage.accepted()
+        stage.says("Thank you, I have written that down.", "m1", kind=KIND)
+        stage.feed(MessageDelta("m2", "t1", "filler", False, "One moment"))
+        stage.run(0.5)
+        stage.user("three days")
+        stage.run(STALLED - 1)
+        stage.feed(MessageDelta("m2", "t1", "filler", False, " please, I am looking it up for you now. And then"))
+        stage.run(1)
+        assert not stage.sent
+        assert "looking it up" in stage.spoken

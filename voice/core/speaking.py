@@ -176,9 +176,11 @@ class Speaking:
         the voice is `halted` by a cut: then how much was heard is known, and whoever settles the cut closes it."""
         self.playhead.played(event.spans, event.stamp)
         message = self.current
+        frame = self.playhead.frame_at(now)
+        if message is None and self.queue:
+            self._watch(self.queue[0], frame, now)
         if message is None or halted:
             return []
-        frame = self.playhead.frame_at(now)
         self._mark_start(message)
         self.playhead.settle(message.id, message.script.clauses, frame)
         heard = self._heard(message, frame)
@@ -210,7 +212,7 @@ class Speaking:
         )
 
     def _watch(self, message: Message, frame: int | None, now: float) -> None:
-        """Notice that the server has stopped in the middle of a message."""
+        """Notice that the server has stopped in the middle of a message, or before its first words."""
         script = message.script
         dry = not script.complete and message.synthesising is None and not script.ready()
         if not dry or self.playhead.waiting(message.id, frame) > 0:
