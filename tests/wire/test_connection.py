@@ -292,3 +292,16 @@ def test_a_server_that_stops_reading_is_noticed_though_its_socket_stays_open() -
             await client.until(LinkUp, 2)
 
     run_virtual(main())
+
+
+@pytest.mark.parametrize("variable", ["http_proxy", "https_proxy", "ws_proxy"])
+def test_a_server_on_this_machine_is_reached_past_a_proxy(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind a company's proxy the demo would not begin, and the token would go to the proxy unencrypted."""
+    monkeypatch.setenv(variable, "http://127.0.0.1:9")
+
+    async def main() -> None:
+        async with flow_server() as server, client_of(server.url) as client:
+            await client.until(LinkUp)
+            assert client.of(LinkDown) == []
+
+    run_virtual(main())

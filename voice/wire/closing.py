@@ -57,12 +57,13 @@ def unusable(url: str, token: str | None) -> str:
         return ""
     if not token or not token.isascii() or not token.isprintable() or " " in token:
         return "the token is empty or has characters that no token has; copy it again"
-    if parts.scheme == "ws" and not _is_loopback(host):
+    if parts.scheme == "ws" and not is_loopback(host):
         return f"ws://{host} would carry the token unencrypted; use wss://"
     return ""
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether `host` is this machine, so that nothing that is sent to it leaves it."""
     if host == "localhost":
         return True
     try:

@@ -18,6 +18,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
@@ -33,7 +34,7 @@ from voice.core.events import (
     Snapshot,
     UserAccepted,
 )
-from voice.wire.closing import REFUSES_FIRST, REFUSES_MESSAGE, Lost, closed, not_opened, unusable
+from voice.wire.closing import REFUSES_FIRST, REFUSES_MESSAGE, Lost, closed, is_loopback, not_opened, unusable
 from voice.wire.codec import Codec
 from voice.wire.json_frame import MAX_FRAME
 
@@ -183,6 +184,7 @@ class Connection:
             ping_interval=rules.keepalive,
             ping_timeout=rules.keepalive,
             max_size=rules.max_frame,
+            proxy=None if is_loopback(urlsplit(self._url).hostname or "") else True,  # a proxy is another machine
             logger=_SILENT,
         )
 
