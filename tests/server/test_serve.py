@@ -186,3 +186,19 @@ def test_a_client_that_floods_keeps_nobody_else_waiting() -> None:
             assert len(first.received) < 150
 
     run_virtual(main())
+
+
+def test_stopping_does_not_wait_for_a_client_that_connects_and_says_nothing() -> None:
+    """Hurts the operator whose Ctrl-C seems to do nothing, because of a scanner somewhere on the machine."""
+
+    async def main() -> None:
+        async with flow_server() as server:
+            _, writer = await asyncio.open_connection("127.0.0.1", int(server.url.rpartition(":")[2]))
+            writer.write(b"GET / HTTP/1.1\r\n")
+            await asyncio.sleep(0.1)
+            begun = asyncio.get_running_loop().time()
+            await server.stop()
+            assert asyncio.get_running_loop().time() - begun < 3
+            writer.close()
+
+    run_virtual(main())

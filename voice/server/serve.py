@@ -35,6 +35,9 @@ _SILENT = logging.Logger("voice.server.socket", logging.CRITICAL + 1)
 _POLICY_VIOLATION = 1008
 """The documented close code of a failed authentication."""
 
+_STOP_WITHIN = 2.0
+"""Seconds for the closing handshakes of all connections."""
+
 
 class _Peer:
     """One connection: frames wait in a queue, a task writes them, another asks for signs of life."""
@@ -120,7 +123,9 @@ class FlowServer:
         server, self._server = self._server, None
         if server is not None:
             server.close(code=int(assumed("close.going_away")))
-            await server.wait_closed()
+            with contextlib.suppress(TimeoutError):  # whoever connected and never said a word is waited for no longer
+                async with asyncio.timeout(_STOP_WITHIN):
+                    await server.wait_closed()
         for conversation in list(self.conversations.values()):
             await conversation.close()
 
