@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from voice.cli import app
+from voice.cli import INTERRUPTED
+from voice.commands.app import app
 from voice.commands.errors import FAULT, WRONG_INPUT, explain, fault
 
 COMMANDS = ["demo", "talk", "serve", "say", "devices", "doctor", "models", "bench"]
@@ -118,3 +119,23 @@ def test_the_doctor_finds_what_is_missing(tmp_path: Path) -> None:
     [broken] = [line for line in done.stdout.splitlines() if line.startswith("MEND")]
     assert "recogniser" in broken
     assert "voice models fetch" in broken
+
+
+CTRL_C_WHILE_LOADING = """
+import sys
+
+class Impatient:
+    def find_spec(self, name, *_):
+        if name == "typer":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Impatient())
+from voice.cli import main
+main()
+"""
+
+
+def test_ctrl_c_is_quiet_while_the_program_loads() -> None:
+    """Whoever sees at once that the command was wrong, and stops it, is not shown a traceback."""
+    done = subprocess.run([sys.executable, "-c", CTRL_C_WHILE_LOADING], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED, "", "")

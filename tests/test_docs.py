@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from typer.main import get_command
 
 from voice.app.visitor import VisitorConfig
-from voice.cli import app
+from voice.commands.app import app
 from voice.config import Config, check, load
 from voice.core import floor
 from voice.server.flow_file import parse

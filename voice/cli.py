@@ -1,46 +1,22 @@
-"""The command line: which commands there are, and how it ends."""
+"""The entry point. It loads the rest itself, so that Ctrl-C is quiet from the first moment on."""
 
 from __future__ import annotations
 
 import sys
-
-import typer
-
-from voice.bench.command import app as bench
-from voice.commands.demo import demo
-from voice.commands.devices import devices
-from voice.commands.doctor import doctor
-from voice.commands.errors import explain, watch_threads
-from voice.commands.models import models
-from voice.commands.say import say
-from voice.commands.serve import serve
-from voice.commands.talk import talk
-
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Speaks what a conversation server writes, listens while it speaks, and tells the server what was heard.",
-)
-for command in (demo, talk, serve, say, devices, doctor):
-    app.command()(command)
-app.add_typer(models, name="models")
-app.add_typer(bench, name="bench")
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, for commands that have no orderly end of their own."""
 
 
 def main() -> None:
-    """Entry point; see `voice.commands.errors` for what is told of errors."""
-    watch_threads()
+    """Run the command line and end the process with its exit code."""
     try:
-        code = app(standalone_mode=False)
-    except (KeyboardInterrupt, typer.Abort):
+        from voice.commands.app import run
+
+        code = run()
+    except KeyboardInterrupt:
         code = INTERRUPTED
-    except Exception as error:
-        code = explain(error)
-    sys.exit(code if isinstance(code, int) else 0)
+    sys.exit(code)
 
 
 if __name__ == "__main__":
