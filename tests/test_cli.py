@@ -139,3 +139,20 @@ def test_ctrl_c_is_quiet_while_the_program_loads() -> None:
     """Whoever sees at once that the command was wrong, and stops it, is not shown a traceback."""
     done = subprocess.run([sys.executable, "-c", CTRL_C_WHILE_LOADING], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED, "", "")
+
+
+class TestStreams:
+    def test_without_standard_streams_it_works_as_with_them(self, tmp_path: Path) -> None:
+        """A service that is started with its streams closed could not listen: a library writes to what is not there."""
+        told = tmp_path / "told"
+        command = f'exec "{sys.executable}" -m voice.cli doctor <&- >&- 2>"{told}"'
+        away = {**os.environ, "PULSE_SERVER": "unix:/nonexistent"}
+        done = subprocess.run(["sh", "-c", command], timeout=120, env=away, check=False)
+        assert (done.returncode, told.read_text()) == (0, "")
+
+    def test_a_full_disk_is_told(self) -> None:
+        """An operator reads what to mend instead of a place in the code."""
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([sys.executable, "-m", "voice.cli", "serve", "--port", "0"], stdout=full, stderr=-1)
+        assert done.returncode == WRONG_INPUT
+        assert done.stderr == b"voice: no space is left on the disk; make room\n"

@@ -4,12 +4,14 @@
 | ----------------------------------------- | ---------------------------------------------------- | --------- |
 | a wrong option or argument                | the mistake, and where the help is                   | 2         |
 | one that names its cause and remedy       | its message                                          | 2         |
+| a full disk                               | that                                                 | 2         |
 | Ctrl-C                                    | nothing                                              | 130       |
 | anything else: a fault of this program    | its type and place; its message may hold private text| 1         |
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import threading
@@ -37,6 +39,10 @@ def explain(error: Exception) -> int:
     if isinstance(error, BrokenPipeError):  # whoever read our output has seen enough
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - for the interpreter's own last flush
         return FAULT
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - it may be what is full
+        _tell("no space is left on the disk; make room")
+        return WRONG_INPUT
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # typer's own, whose class is private
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "voice"
