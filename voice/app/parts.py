@@ -104,7 +104,7 @@ def make_conversation(
         voice=make_voice(config.voice.engine, config.voice.language, config.voice.wpm),
         listener=listener,
         connection=Connection(
-            url or config.server.url,
+            config.server.url if url is None else url,
             token if token is not None else token_of(config),
             conversation_input(config),
             lambda event: conversation.feed(event),

@@ -48,7 +48,9 @@ async def talk(
     reason = await conversation.run()
     written = None
     if report is not None and record is not None:
-        written = await asyncio.to_thread(_report, report, record, config, url or config.server.url, card.name)
+        written = await asyncio.to_thread(
+            _report, report, record, config, config.server.url if url is None else url, card.name
+        )
     if reason not in ORDERLY:
         raise TalkError(f"the conversation could not go on: {reason}")
     return written
