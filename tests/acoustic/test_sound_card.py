@@ -111,7 +111,9 @@ def test_the_reference_lies_on_the_echo(virtual_sound, tmp_path):
         around = mic[start - reach : start + 1600 + reach]
         lags.append((int(np.argmax(np.correlate(around, part))) - reach) / RATE)
     assert abs(np.median(lags)) < BLOCK / RATE
-    assert np.ptp(lags) < 0.006  # a jump that the cancellers were measured to get over within a second
+    # 0.0 ms in eight runs on an idle machine, 4.6 ms in one under a load of 10; an alignment that follows the
+    # microphone's own stamps wanders by 30 ms
+    assert np.ptp(lags) < 0.006
     assert said["dropped"] == 0
 
 
