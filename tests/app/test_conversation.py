@@ -14,6 +14,7 @@ from tests.app.stage import FLOW, QUESTION, Stage, says
 from voice.audio.base import RATE, DeviceError
 from voice.audio.room import Room
 from voice.core import events as ev
+from voice.core.evidence import Partial
 from voice.server.flow_file import parse
 from voice.server.serve import FlowServer
 from voice.timeloop import run_virtual
@@ -97,7 +98,7 @@ class TestWorkersThatFail:
         def kill(stage, item):
             if isinstance(item, ev.MessageClosed) and item.source == QUESTION:
                 room.say(words, at=item.t_end + 1.0)
-            if isinstance(item, ev.Partial) and stage.closed and not killed:
+            if isinstance(item, Partial) and stage.closed and not killed:
                 [recogniser] = children("stt-moonshine")
                 killed.append(recogniser.pid)
                 os.kill(recogniser.pid, signal.SIGKILL)

@@ -23,17 +23,14 @@ from voice.core.events import (
     MessageDelta,
     Notice,
     Output,
-    Partial,
     SendUserMessage,
     Speak,
-    SpeechPaused,
-    SpeechStarted,
     StopVoice,
     TurnEnded,
     UserAccepted,
-    Utterance,
     WordMark,
 )
+from voice.core.evidence import Partial, SpeechPaused, SpeechStarted, Utterance
 from voice.core.script import words_of
 from voice.core.session import Session, SessionRules
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from voice.core.events import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance
+from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance
 from voice.core.floor import Act, Decision, Floor, FloorRules, Playing, plain
 
 SILENT = Playing(speaking=False, can_interrupt=True)

@@ -6,20 +6,8 @@ import numpy as np
 import pytest
 
 from tests.core.stage import BLOCK, RATE, TEN, Stage, words
-from voice.core.events import (
-    DeviceLost,
-    Duck,
-    MessageClosed,
-    Partial,
-    SendUserMessage,
-    Shutdown,
-    SpeechPaused,
-    SpeechStarted,
-    StopVoice,
-    Typed,
-    UserCut,
-    Utterance,
-)
+from voice.core.events import DeviceLost, Duck, MessageClosed, SendUserMessage, Shutdown, StopVoice, Typed, UserCut
+from voice.core.evidence import Partial, SpeechPaused, SpeechStarted, Utterance
 from voice.core.pacing import DEFAULT_RULES, KindRule, Pacing
 from voice.core.session import SessionRules
 

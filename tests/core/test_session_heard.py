@@ -9,17 +9,8 @@ from __future__ import annotations
 import pytest
 
 from tests.core.stage import BLOCK, RATE, TEN, Stage, WordEngine, words
-from voice.core.events import (
-    ClauseVoiced,
-    DeviceLost,
-    Duck,
-    Partial,
-    SpeechPaused,
-    SpeechStarted,
-    UserCut,
-    Utterance,
-    WordMark,
-)
+from voice.core.events import ClauseVoiced, DeviceLost, Duck, UserCut, WordMark
+from voice.core.evidence import Partial, SpeechPaused, SpeechStarted, Utterance
 
 
 def begins_with(stage: Stage, text: str = TEN, **more: str) -> Stage:

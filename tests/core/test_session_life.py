@@ -19,19 +19,15 @@ from voice.core.events import (
     LinkDown,
     MessageCompleted,
     MessageDelta,
-    Partial,
     Shutdown,
     Snapshot,
-    SpeechPaused,
-    SpeechResumed,
-    SpeechStarted,
     Tick,
     TurnEnded,
     Typed,
     UserAccepted,
     UserCut,
-    Utterance,
 )
+from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance
 from voice.core.script import speakable, words_of
 from voice.core.speaking import REMEMBERED
 

@@ -14,17 +14,16 @@ from voice.core.events import (
     LinkDown,
     MessageCompleted,
     MessageDelta,
-    Partial,
     ServerFault,
     SettingsChanged,
     Snapshot,
-    SpeechStarted,
     StopVoice,
     TurnEnded,
     Typed,
     UserAccepted,
     Widget,
 )
+from voice.core.evidence import Partial, SpeechStarted
 from voice.core.speaking import AHEAD
 
 EMPTY = Snapshot("c1", resumed=False, completed=False, terminated=False, max_message_length=1500, rows=())

@@ -6,6 +6,7 @@ import itertools
 import re
 
 from voice.core import events as ev
+from voice.core.evidence import Partial, SpeechPaused, SpeechStarted, Utterance
 
 RATE = 16000
 WORD = 0.3
@@ -100,15 +101,15 @@ class Story:
     ) -> float:
         """The user speaks from `t` on; with `sent`, it goes to the server then. Returns the end of turn."""
         end = t + lasts
-        self.at(t + 0.08, ev.SpeechStarted(utterance_id, self.t0 + t))
+        self.at(t + 0.08, SpeechStarted(utterance_id, self.t0 + t))
         for n, partial in enumerate(partials):
-            self.at(t + 0.3 * (n + 1), ev.Partial(utterance_id, partial, 0.3 * (n + 1)))
-        self.at(end + 0.1, ev.SpeechPaused(utterance_id, self.t0 + end))
+            self.at(t + 0.3 * (n + 1), Partial(utterance_id, partial, 0.3 * (n + 1)))
+        self.at(end + 0.1, SpeechPaused(utterance_id, self.t0 + end))
         for when, decision, reason in decisions:
             if decision in ("duck", "resume"):
                 self.at(when, ev.Duck(decision == "duck"))
             self.at(when, ev.FloorChanged(decision, utterance_id, reason))
-        self.at(end + 0.5, ev.Utterance(utterance_id, text, self.t0 + t, self.t0 + end))
+        self.at(end + 0.5, Utterance(utterance_id, text, self.t0 + t, self.t0 + end))
         if sent is not None:
             message = ev.SendUserMessage(
                 f"send-{utterance_id}", text, played is not None, played, "00-0-0-00", utterance_id, held

@@ -2,6 +2,7 @@
 
 from tests.report.story import RATE, Story, triage
 from voice.core import events as ev
+from voice.core.evidence import Partial, SpeechStarted
 from voice.report.record import Record
 
 
@@ -79,14 +80,14 @@ class TestUser:
     def test_partials_are_replaced_and_the_final_text_stays(self):
         """The account would quote what the recogniser took back."""
         record = told(triage())
-        record(140.0, ev.Partial("u1", "late", 9.0))
+        record(140.0, Partial("u1", "late", 9.0))
         assert record.utterances["u1"].text == "I have a headache since yesterday."
 
     def test_a_voice_without_an_end_keeps_its_last_partial(self):
         """Somebody who was talking when the program was stopped is in the account."""
         record = Record()
-        record(1.0, ev.SpeechStarted("u", 0.9))
-        record(1.5, ev.Partial("u", "I feel", 0.5))
+        record(1.0, SpeechStarted("u", 0.9))
+        record(1.5, Partial("u", "I feel", 0.5))
         utterance = record.utterances["u"]
         assert (utterance.text, utterance.final, utterance.t_start) == ("I feel", False, 0.9)
 

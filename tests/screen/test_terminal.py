@@ -11,6 +11,7 @@ from rich.console import Console
 
 from tests.report.story import Story, triage
 from voice.core import events as ev
+from voice.core.evidence import Partial, SpeechStarted
 from voice.screen.terminal import TerminalCaptions
 
 
@@ -96,8 +97,8 @@ class TestScreen:
 
     def test_replaces_partials_in_place(self):
         """The screen would fill with guesses."""
-        started = (1.0, ev.SpeechStarted("u", 0.9))
-        shown = screen(started, (1.3, ev.Partial("u", "I half", 0.3)), (1.6, ev.Partial("u", "I have", 0.6)))
+        started = (1.0, SpeechStarted("u", 0.9))
+        shown = screen(started, (1.3, Partial("u", "I half", 0.3)), (1.6, Partial("u", "I have", 0.6)))
         assert re.search(r"I half.*\x1b\[1A\x1b\[2K.*I have|I half.*\x1b\[2K.*I have", shown, re.DOTALL)
 
     def test_a_long_message_keeps_the_live_part_small(self):
@@ -133,8 +134,8 @@ class TestSafety:
         """The live part is the first to show it."""
         shown = screen(
             (1.0, ev.Caption("m", self.EVIL, self.EVIL, 3)),
-            (1.0, ev.SpeechStarted("u", 0.9)),
-            (1.1, ev.Partial("u", self.EVIL, 0.2)),
+            (1.0, SpeechStarted("u", 0.9)),
+            (1.1, Partial("u", self.EVIL, 0.2)),
         )
         assert "\x1b[2J" not in shown
         assert "\x1b]0" not in shown

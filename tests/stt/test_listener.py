@@ -13,7 +13,8 @@ import pytest
 
 from voice.audio.activity import FRAME
 from voice.audio.base import BLOCK, RATE, Pcm
-from voice.core.events import Input, Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance
+from voice.core.events import Input
+from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance
 from voice.stt.base import RecogniserError
 from voice.stt.endpoint import EndpointRules
 from voice.stt.listener import Listener

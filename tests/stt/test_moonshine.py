@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from voice.audio.base import RATE, Pcm
-from voice.core.events import Input, Partial, SpeechStarted, Utterance
+from voice.core.events import Input
+from voice.core.evidence import Partial, SpeechStarted, Utterance
 from voice.stt.base import RecogniserError
 from voice.stt.listener import Listener
 from voice.stt.moonshine import MoonshineRecogniser

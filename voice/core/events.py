@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from voice.core.evidence import Evidence
+
 Cause = Literal["voice", "stop_phrase", "key", "touch", "server", "device", "shutdown"]
 """Why a message was cut."""
 
@@ -196,52 +198,6 @@ ServerEvent = (
 )
 """What a codec can make of one frame."""
 
-# --------------------------------------------------------------------------- from the ears
-
-
-@dataclass(frozen=True, slots=True)
-class SpeechStarted:
-    """Voice activity began. `onset` is when the voice itself began, a little before it was noticed."""
-
-    utterance_id: str
-    onset: float
-
-
-@dataclass(frozen=True, slots=True)
-class SpeechPaused:
-    """The voice of this utterance fell silent at `end`; the utterance may still go on."""
-
-    utterance_id: str
-    end: float
-
-
-@dataclass(frozen=True, slots=True)
-class SpeechResumed:
-    """The voice of this utterance went on before its end was decided."""
-
-    utterance_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class Partial:
-    """What the recogniser makes of the utterance so far; may be wrong, and is replaced by the next."""
-
-    utterance_id: str
-    text: str
-    voiced: float
-    """Seconds of voice that the text was decoded from."""
-
-
-@dataclass(frozen=True, slots=True)
-class Utterance:
-    """The end of turn: one utterance, decoded whole. `text` is empty when no words were in it."""
-
-    utterance_id: str
-    text: str
-    onset: float
-    end: float
-
-
 # --------------------------------------------------------------------------- from the voice and the loudspeaker
 
 
@@ -358,11 +314,7 @@ Input = (
     ServerEvent
     | LinkUp
     | LinkDown
-    | SpeechStarted
-    | SpeechPaused
-    | SpeechResumed
-    | Partial
-    | Utterance
+    | Evidence
     | ClauseVoiced
     | ClauseFailed
     | Played

@@ -27,7 +27,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from voice.core.events import Cause, Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance
+from voice.core.events import Cause
+from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance
 
 
 class Act(Enum):

@@ -34,25 +34,21 @@ from voice.core.events import (
     MessageDelta,
     Notice,
     Output,
-    Partial,
     Played,
     SendUserMessage,
     ServerFault,
     SettingsChanged,
     Shutdown,
     Snapshot,
-    SpeechPaused,
-    SpeechResumed,
-    SpeechStarted,
     StopVoice,
     Tick,
     TurnEnded,
     Typed,
     UserAccepted,
     UserCut,
-    Utterance,
     VoiceStopped,
 )
+from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance
 from voice.core.floor import Act, Decision, Floor, FloorRules, Playing
 from voice.core.pacing import Pacing
 from voice.core.speaking import Speaking, Stopped

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from voice.core import events as ev
+from voice.core.evidence import Partial, SpeechPaused, SpeechStarted, Utterance
 from voice.report.entries import Decision, HeardUtterance, Incident, Lowered, Meant, Sent, SpokenMessage
 from voice.report.words import SpokenWord, Track
 
@@ -64,10 +65,10 @@ class Record:
             ev.VoiceStopped: self._stopped,
             ev.MessageClosed: self._closed,
             ev.Caption: self._caption,
-            ev.SpeechStarted: self._started,
-            ev.SpeechPaused: self._paused,
-            ev.Partial: self._partial,
-            ev.Utterance: self._utterance,
+            SpeechStarted: self._started,
+            SpeechPaused: self._paused,
+            Partial: self._partial,
+            Utterance: self._utterance,
             ev.FloorChanged: self._floor,
             ev.Duck: self._duck,
             ev.SendUserMessage: self._send,
@@ -190,22 +191,22 @@ class Record:
                 del self.utterances[next(iter(self.utterances))]
         return utterance
 
-    def _started(self, t: float, event: ev.SpeechStarted) -> None:
+    def _started(self, t: float, event: SpeechStarted) -> None:
         self._speaker = event.utterance_id
         utterance = self._heard(event.utterance_id, event.onset)
         utterance.t_end = utterance.t_noticed = t
 
-    def _paused(self, t: float, event: ev.SpeechPaused) -> None:
+    def _paused(self, t: float, event: SpeechPaused) -> None:
         utterance = self._heard(event.utterance_id, event.end)
         utterance.t_end = max(utterance.t_end, event.end)
 
-    def _partial(self, t: float, event: ev.Partial) -> None:
+    def _partial(self, t: float, event: Partial) -> None:
         utterance = self._heard(event.utterance_id, t)
         if not utterance.final:
             utterance.text = event.text
             utterance.t_end = max(utterance.t_end, utterance.t_start + event.voiced)
 
-    def _utterance(self, t: float, event: ev.Utterance) -> None:
+    def _utterance(self, t: float, event: Utterance) -> None:
         utterance = self._heard(event.utterance_id, event.onset)
         utterance.text, utterance.final = event.text, True
         utterance.t_start, utterance.t_end = event.onset, event.end

@@ -25,6 +25,7 @@ from rich.table import Table
 from rich.text import Text
 
 from voice.core import events as ev
+from voice.core.evidence import Partial, SpeechStarted, Utterance
 from voice.screen.plain import one_line
 
 _WHO_WIDTH = 9
@@ -60,9 +61,9 @@ class TerminalCaptions:
         self._show: dict[type, Callable[[float, Any], None]] = {
             ev.Caption: self._caption,
             ev.MessageClosed: self._closed,
-            ev.SpeechStarted: self._speech,
-            ev.Partial: self._partial,
-            ev.Utterance: self._utterance,
+            SpeechStarted: self._speech,
+            Partial: self._partial,
+            Utterance: self._utterance,
             ev.Typed: self._typed,
             ev.FloorChanged: self._floor,
             ev.Duck: self._duck,
@@ -194,15 +195,15 @@ class TerminalCaptions:
 
     # ------------------------------------------------------------------ the user
 
-    def _speech(self, t: float, event: ev.SpeechStarted) -> None:
+    def _speech(self, t: float, event: SpeechStarted) -> None:
         self._listening, self._hearing = True, ""
         self._redraw()
 
-    def _partial(self, t: float, event: ev.Partial) -> None:
+    def _partial(self, t: float, event: Partial) -> None:
         self._hearing = event.text
         self._redraw()
 
-    def _utterance(self, t: float, event: ev.Utterance) -> None:
+    def _utterance(self, t: float, event: Utterance) -> None:
         self._listening, self._hearing = False, ""
         words = one_line(event.text)
         self._line(t, "user", Text(words, "bold") if words else Text("(a sound without words)", "dim"))

@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from voice.audio.activity import FRAME_SECONDS, Activity
-from voice.core.events import Input, Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance
+from voice.core.events import Input
+from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance
 from voice.stt.base import RATE, Pcm, Recogniser, RecogniserError
 from voice.stt.endpoint import Began, Decision, Ended, Endpointer, EndpointRules, Paused, Resumed
 

@@ -1,0 +1,70 @@
+"""What the ears tell the session about one person's speech, from its onset to its end.
+
+Times are seconds on the session's clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechStarted:
+    """Voice activity began. `onset` is when the voice itself began, a little before it was noticed."""
+
+    utterance_id: str
+    onset: float
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechPaused:
+    """The voice of this utterance fell silent at `end`; the utterance may still go on."""
+
+    utterance_id: str
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechResumed:
+    """The voice of this utterance went on before its end was decided."""
+
+    utterance_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """What the recogniser makes of the utterance so far; may be wrong, and is replaced by the next."""
+
+    utterance_id: str
+    text: str
+    voiced: float
+    """Seconds of voice that the text was decoded from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """The end of turn: one utterance, decoded whole. `text` is empty when no words were in it."""
+
+    utterance_id: str
+    text: str
+    onset: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceActivity:
+    """The voice of an utterance goes on: one frame of the detector (32 ms), ending at `time`."""
+
+    utterance_id: str
+    time: float
+    voiced: float
+    """Seconds of voice in the utterance so far."""
+    silent: float
+    """Seconds since its last voice; 0 while it sounds."""
+    level_db: float
+    """dBFS RMS of the frame with the echo removed."""
+    echo_db: float
+    """dBFS RMS of the echo that was removed: how loud our own voice is at the microphone."""
+
+
+Evidence = SpeechStarted | SpeechPaused | SpeechResumed | VoiceActivity | Partial | Utterance
