@@ -85,6 +85,23 @@ class TestTimes:
         assert np.argmax(room.microphone[:2000]) == 800 + 320 + 160
         assert np.array_equal(room.microphone, app.heard)
 
+    @pytest.mark.parametrize("ppm", [100.0, -100.0])
+    def test_a_microphone_whose_clock_drifts(self, ppm):
+        """Two devices never agree on what a second is; their stamps do, and nothing jumps."""
+        tone = 0.1 * np.sin(2 * np.pi * 1000 * np.arange(30 * RATE) / RATE).astype(np.float32)
+        app = App(tone)
+        room = opened(app, response="dry", echo_db=0, noise_db=-200, drift_ppm=ppm)
+        run(room, 30)
+        assert len(app.blocks) == pytest.approx(3000 * (1 + ppm * 1e-6), abs=2)
+        assert app.adc[-1] == pytest.approx(80, abs=0.031)
+        assert np.diff(app.adc) == pytest.approx(0.01 * (1 - ppm * 1e-6), abs=1e-9)
+        end = app.heard[-RATE:]
+        assert np.argmax(np.abs(np.fft.rfft(end))) == 1000
+        carrier = np.exp(-2j * np.pi * np.arange(app.heard.size) / 16)
+        phase = np.unwrap(np.angle((carrier * app.heard).reshape(-1, 16).sum(axis=1))[100:])
+        assert np.abs(np.diff(phase)).max() < 0.01
+        assert phase[-1] - phase[0] == pytest.approx(-2 * np.pi * 1000 * 30 * ppm * 1e-6, rel=0.02)
+
     def test_a_person_is_heard_when_said(self):
         """Reaction times are measured from the true onset."""
         app = App()

@@ -22,6 +22,7 @@ from typing import Literal
 import numpy as np
 
 from voice.audio.base import BLOCK, RATE, Capture, DeviceError, Pcm, Render
+from voice.audio.fractional import Conveyor
 from voice.audio.people import Sounds, at_level, click, cough, thump
 from voice.audio.response import Convolver, convolve, load
 from voice.core.clock import Clock
@@ -52,7 +53,8 @@ class Room:
     microphone beside the walls (buffers, converters), seconds. `echo_db` is the gain from what is rendered to its
     echo at the microphone; at the default, an ordinary voice (-20 dBFS) comes back as loud as a person speaks.
     `noise_db` is the room's noise, dBFS RMS. `latency` lies between `render` and the loudspeaker, seconds. `clock`
-    defaults to the running loop's, without a loop to monotonic time. `record` keeps what was played and heard.
+    defaults to the running loop's, without a loop to monotonic time. `record` keeps what was played and heard. The
+    microphone's clock runs faster by `drift_ppm` than the loudspeaker's, which is that of the steps.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Room:
         latency: float = 0.0,
         clock: Clock | None = None,
         record: bool = True,
+        drift_ppm: float = 0.0,
     ) -> None:
         self.name = f"room ({response})"
         self.rate = RATE
@@ -85,7 +88,8 @@ class Room:
         self._record = record
         self._recorded: dict[str, list[Pcm]] = {"loudspeaker": [], "user": [], "microphone": []}
         self._start: float | None = None
-        self._blocks = 0
+        self._pace = 1 + drift_ppm * 1e-6
+        self._blocks = self._heard = 0
         self._render: Render | None = None
         self._capture: Capture | None = None
         self._lost: Callable[[str], None] = _nobody
@@ -93,7 +97,6 @@ class Room:
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
         self._sounds_made = 0
-        self._on_the_way: Pcm = np.zeros(0, np.float32)
         self._silence_the_walls()
 
     # ------------------------------------------------------------------ the device
@@ -155,9 +158,7 @@ class Room:
     @property
     def time(self) -> float:
         """The clock time of the next step."""
-        if self._start is None:
-            raise DeviceError(f"{self.name} has no time before it is opened; open it first")
-        return self._start + self._blocks * BLOCK / RATE
+        return self.t0 + self._blocks * BLOCK / RATE
 
     @property
     def t0(self) -> float:
@@ -168,17 +169,16 @@ class Room:
 
     def step(self) -> None:
         """Do the 10 ms at `time`, see the top of this file."""
-        time = self.time
-        if self._blocks:
+        while self._heard + 1 <= self._blocks * self._pace:
             microphone = self._hear()
             if self._capture is not None:
-                self._capture(microphone, time - BLOCK / RATE)
+                self._capture(microphone, self._t(self._heard * BLOCK))
+            self._heard += 1
         out = np.zeros(BLOCK, np.float32)
         if self._render is not None:
-            self._render(out, time + self._latency / RATE)
+            self._render(out, self.time + self._latency / RATE)
         self._keep("loudspeaker", out)
-        walls = self._walls.process(np.tanh(out * _DRIVE) / np.float32(_DRIVE)) * self._gain
-        self._on_the_way = np.append(self._on_the_way, walls)
+        self._air.put(self._walls.process(np.tanh(out * _DRIVE) / np.float32(_DRIVE)) * self._gain)
         self._blocks += 1
 
     async def run(self) -> None:
@@ -206,7 +206,6 @@ class Room:
             raise
 
     # ------------------------------------------------------------------ people and things
-
     def say(
         self, pcm: Pcm, at: float | None = None, level_db: float = VOICE_DB, name: str = "visitor"
     ) -> tuple[float, float]:
@@ -255,10 +254,10 @@ class Room:
     # ------------------------------------------------------------------ inside
 
     def _hear(self) -> Pcm:
-        """The microphone block before the current one."""
-        echo, self._on_the_way = self._on_the_way[:BLOCK], self._on_the_way[BLOCK:]
+        """The microphone block that is complete now."""
+        echo = self._air.take(BLOCK)
         with self._lock:
-            people, others = self._sounds.mix((self._blocks - 1) * BLOCK, BLOCK)
+            people, others = self._sounds.mix(self._heard * BLOCK, BLOCK)
         noise = self._rng.standard_normal(BLOCK, np.float32) * self._noise
         microphone = np.clip(echo + people + others + noise, -1, 1)
         self._keep("user", people)
@@ -269,12 +268,13 @@ class Room:
         if self._start is None:
             raise DeviceError(f"nobody can be heard in {self.name} before it is opened; open it first")
         with self._lock:
-            start = max(0, self._blocks - 1) * BLOCK
-            if at is not None:
-                start = max(start, round((at - self._start) * RATE))
+            start = max(self._heard * BLOCK, 0 if at is None else round((at - self._start) * RATE * self._pace))
             self._sounds.add(start, sound, person=person)
-        begins = self._start + start / RATE
-        return begins, begins + length / RATE
+        return self._t(start), self._t(start + length)
+
+    def _t(self, sample: int) -> float:
+        """The clock time of a sample of the microphone."""
+        return self.t0 + sample / RATE / self._pace
 
     def _seed_of_sound(self) -> list[int]:
         self._sounds_made += 1
@@ -282,17 +282,18 @@ class Room:
 
     def _skip_to(self, now: float) -> None:
         """Let the blocks between the last step and `now` be silence."""
-        assert self._start is not None
-        block = max(self._blocks, int(np.ceil((now - self._start) * RATE / BLOCK - 1e-6)))
+        block = max(self._blocks, int(np.ceil((now - self.t0) * RATE / BLOCK - 1e-6)))
+        heard = max(self._heard, int(block * self._pace) - 1)
         if self._blocks:
             for kept in self._recorded:
-                self._keep(kept, np.zeros((block - self._blocks) * BLOCK, np.float32))
-        self._blocks = block
+                lost = block - self._blocks if kept == "loudspeaker" else heard - self._heard
+                self._keep(kept, np.zeros(lost * BLOCK, np.float32))
+        self._blocks, self._heard = block, heard
         self._silence_the_walls()
 
     def _silence_the_walls(self) -> None:
         self._walls = Convolver(self._echo_response)
-        self._on_the_way = np.zeros(self._latency + self._delay + (BLOCK if self._blocks else 0), np.float32)
+        self._air = Conveyor(self._latency + self._delay + (BLOCK if self._blocks else 0), 1 / self._pace)
 
     def _keep(self, kept: str, pcm: Pcm) -> None:
         if self._record:
