@@ -13,7 +13,7 @@ import numpy as np
 from voice.audio.base import BLOCK, RATE
 from voice.audio.chain import Chain
 from voice.audio.device import SoundCard, has_sound_card, list_devices
-from voice.audio.echo import NoCanceller
+from voice.audio.echo import Cleaned, NoCanceller
 from voice.audio.player import Player
 
 
@@ -108,13 +108,13 @@ def loop() -> None:
     far, mic = [], []
 
     class Recorder(NoCanceller):
-        def process(self, mic_block: np.ndarray, far_block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        def process(self, mic_block: np.ndarray, far_block: np.ndarray) -> Cleaned:
             far.append(far_block)
             mic.append(mic_block)
-            return mic_block, mic_block
+            return super().process(mic_block, far_block)
 
     player, card = Player(), SoundCard()
-    chain = Chain(player, Recorder(), lambda gate, speech, at: None, threaded=True)
+    chain = Chain(player, Recorder(), lambda gate, speech, at, echo_db: None, threaded=True)
     card.open(chain.render, chain.capture, Told().lost)
     player.silence(1.0)
     player.enqueue("m", 0, signal(4))

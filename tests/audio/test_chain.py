@@ -8,7 +8,7 @@ import pytest
 
 from voice.audio.base import BLOCK, RATE
 from voice.audio.chain import FLOOR_DB, LONGEST_QUEUE, Chain
-from voice.audio.echo import NoCanceller, WebRtcCanceller
+from voice.audio.echo import Cleaned, NoCanceller, WebRtcCanceller
 from voice.audio.player import Player
 from voice.audio.room import Room
 from voice.timeloop import run_virtual
@@ -27,7 +27,7 @@ class Ears:
         self.free.set()
         self.enough = threading.Semaphore(0)
 
-    def hear(self, gate: np.ndarray, speech: np.ndarray, time: float) -> None:
+    def hear(self, gate: np.ndarray, speech: np.ndarray, time: float, echo_db: float) -> None:
         self.free.wait(10)
         self.heard.append((gate, speech, time))
         self.enough.release()
@@ -46,9 +46,9 @@ class RecordingCanceller(NoCanceller):
         self.far: list[np.ndarray] = []
         self.changes = 0
 
-    def process(self, mic: np.ndarray, far: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def process(self, mic: np.ndarray, far: np.ndarray) -> Cleaned:
         self.far.append(far)
-        return mic, mic
+        return Cleaned(mic, mic, -42.0)
 
     def path_changed(self) -> None:
         self.changes += 1
@@ -196,7 +196,7 @@ class TestTheThread:
         """Ears that fail must not look like a quiet room."""
         told = threading.Event()
 
-        def broken(gate: np.ndarray, speech: np.ndarray, time: float) -> None:
+        def broken(gate: np.ndarray, speech: np.ndarray, time: float, echo_db: float) -> None:
             raise KeyError("x")
 
         chain = Chain(Player(), NoCanceller(), broken, threaded=True, notice=lambda code, text: told.set())

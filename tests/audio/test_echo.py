@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from voice.audio.base import BLOCK, RATE
+from voice.audio.base import BLOCK, RATE, SILENCE_DB
 from voice.audio.echo import NoCanceller, WebRtcCanceller
 from voice.audio.room import Room
 from voice.core.clock import ManualClock
@@ -40,7 +40,7 @@ def scene(far: np.ndarray, said: np.ndarray | None = None, at: float = 0.0, leve
 
 def cancel(canceller, mic: np.ndarray, far: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     pairs = [canceller.process(mic[i : i + BLOCK], far[i : i + BLOCK]) for i in range(0, mic.size, BLOCK)]
-    return np.concatenate([gate for gate, _ in pairs]), np.concatenate([speech for _, speech in pairs])
+    return np.concatenate([block.gate for block in pairs]), np.concatenate([block.speech for block in pairs])
 
 
 def test_the_echo_is_gone_from_the_first_second_on():
@@ -79,9 +79,10 @@ def test_in_silence_the_user_comes_through():
 def test_without_a_canceller_nothing_changes():
     """The measure of all others."""
     mic = speechlike(0.01)
-    gate, speech = NoCanceller().process(mic, mic)
-    assert np.array_equal(gate, mic)
-    assert np.array_equal(speech, mic)
+    cleaned = NoCanceller().process(mic, mic)
+    assert np.array_equal(cleaned.gate, mic)
+    assert np.array_equal(cleaned.speech, mic)
+    assert cleaned.echo_db == SILENCE_DB
 
 
 def test_blocks_of_another_size_are_refused():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Protocol
 
@@ -16,6 +17,15 @@ RATE = 16000
 
 BLOCK = 160
 """Samples a block: 10 ms, the frame of the echo canceller."""
+
+SILENCE_DB = -100.0
+"""dBFS that stand for silence."""
+
+
+def decibels(power: float) -> float:
+    """dBFS of a mean square; `SILENCE_DB` for silence."""
+    return 10 * math.log10(power) if power > 10 ** (SILENCE_DB / 10) else SILENCE_DB
+
 
 Render = Callable[[Pcm, float], None]
 """Fill the block (in place) that leaves the loudspeaker from the given time on, seconds of the app's clock.

@@ -10,12 +10,13 @@ to its listener.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import pywebrtc_audio
 
-from voice.audio.base import BLOCK, RATE, Pcm
+from voice.audio.base import BLOCK, RATE, SILENCE_DB, Pcm, decibels
 from voice.audio.kalman import KalmanCanceller
 
 _YOUNG = 400
@@ -26,14 +27,26 @@ _FAR_SOUND = BLOCK * 10 ** (-50 / 10)
 """Energy of a block at -50 dBFS: the loudspeaker says something to learn from."""
 
 
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """One block without the loudspeaker's voice."""
+
+    gate: Pcm
+    """To decide on, shape (BLOCK,)."""
+    speech: Pcm
+    """With the user's words whole, shape (BLOCK,)."""
+    echo_db: float = SILENCE_DB
+    """dBFS RMS of the echo that the linear filter took out of the block."""
+
+
 class EchoCanceller(Protocol):
     """Takes the echo out of microphone blocks of `BLOCK` samples at `RATE`; called from one thread."""
 
     delay: int
     """Samples by which both outputs lag behind the microphone."""
 
-    def process(self, mic: Pcm, far: Pcm) -> tuple[Pcm, Pcm]:
-        """(gate, speech) for one block of the microphone and what was played meanwhile, each of shape (BLOCK,)."""
+    def process(self, mic: Pcm, far: Pcm) -> Cleaned:
+        """Take one block of the microphone and what was played meanwhile, each of shape (BLOCK,)."""
         ...
 
     def path_changed(self) -> None:
@@ -46,9 +59,9 @@ class NoCanceller:
 
     delay = 0
 
-    def process(self, mic: Pcm, far: Pcm) -> tuple[Pcm, Pcm]:
+    def process(self, mic: Pcm, far: Pcm) -> Cleaned:
         """The microphone as it is."""
-        return mic, mic
+        return Cleaned(mic, mic)
 
     def path_changed(self) -> None:
         """Nothing was learnt."""
@@ -63,12 +76,12 @@ class WebRtcCanceller:
     def __init__(self) -> None:
         self._aec = pywebrtc_audio.EchoCanceller(sample_rate=RATE, num_channels=1, stream_delay_ms=0)
 
-    def process(self, mic: Pcm, far: Pcm) -> tuple[Pcm, Pcm]:
-        """The same signal twice."""
+    def process(self, mic: Pcm, far: Pcm) -> Cleaned:
+        """The same signal twice; how much echo was in it, AEC3 does not say."""
         if mic.size != BLOCK or far.size != BLOCK:
             raise ValueError(f"blocks of {BLOCK} samples are wanted, not {mic.size} and {far.size}")
         out = np.asarray(self._aec.process(mic, far), np.float32)
-        return out, out
+        return Cleaned(out, out)
 
     def path_changed(self) -> None:
         """Nothing to do: AEC3 finds the new way within a second, sooner than from nothing."""
@@ -84,18 +97,22 @@ class TwoFilterCanceller:
         self._aec3, self._kalman = WebRtcCanceller(), KalmanCanceller()
         self._held_back = np.zeros(self.delay, np.float32)
         self._restarts = 0
+        self._echo_power = 0.0
         self._learnt = 0
         """Blocks of far-end sound since the Kalman filter last began anew."""
 
-    def process(self, mic: Pcm, far: Pcm) -> tuple[Pcm, Pcm]:
-        """The signal to decide on, and the one with the user's words whole."""
-        aec3, _ = self._aec3.process(mic, far)
+    def process(self, mic: Pcm, far: Pcm) -> Cleaned:
+        """See the class."""
+        aec3 = self._aec3.process(mic, far).gate
         late = np.concatenate([self._held_back, self._kalman.process(mic, far)])
         speech, self._held_back = late[:BLOCK], late[BLOCK:]
         if self._kalman.restarts != self._restarts:
             self._restarts, self._learnt = self._kalman.restarts, 0
         self._learnt += float(far @ far) > _FAR_SOUND
-        return (speech if self._learnt >= _YOUNG else aec3), speech
+        power = self._kalman.echo_power
+        echo = (self.delay * self._echo_power + (BLOCK - self.delay) * power) / BLOCK
+        self._echo_power = power
+        return Cleaned(speech if self._learnt >= _YOUNG else aec3, speech, decibels(echo))
 
     def path_changed(self) -> None:
         """Both learn the new way."""

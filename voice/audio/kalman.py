@@ -56,6 +56,8 @@ class KalmanCanceller:
         self._energy_in = self._energy_out = 0.0
         self._hold = 0
         self.restarts = 0
+        self.echo_power = 0.0
+        """Mean square of the echo that was taken out of the newest block."""
 
     def process(self, mic: Pcm, far: Pcm) -> Pcm:
         """The microphone block without the echo of what was played; both of shape (BLOCK,)."""
@@ -63,6 +65,7 @@ class KalmanCanceller:
         self._far = np.roll(self._far, 1, axis=0)
         self._far[0] = np.fft.rfft(self._far_blocks)
         echo = np.fft.irfft(np.einsum("pk,pk->k", self._far, self._path), _FFT)[BLOCK:]
+        self.echo_power = float(echo @ echo) / BLOCK
         rest = mic - echo
         self._learn(rest)
         self._watch(float(mic @ mic), float(rest @ rest))
