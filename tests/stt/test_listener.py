@@ -14,7 +14,7 @@ import pytest
 from voice.audio.activity import FRAME
 from voice.audio.base import BLOCK, RATE, Pcm
 from voice.core.events import Input
-from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance
+from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance, VoiceActivity
 from voice.stt.base import RecogniserError
 from voice.stt.endpoint import EndpointRules
 from voice.stt.listener import Listener
@@ -150,7 +150,8 @@ class TestOneUtterance:
     def test_order_and_times(self):
         """The floor acts on these in this order; a final before its onset would be an answer to nothing."""
         heard = hear((1.0, False), (1.0, True), (1.0, False))
-        assert heard.names() == ["SpeechStarted", "Partial", "SpeechPaused", "Partial", "Utterance"]
+        names = [name for name in heard.names() if name != "VoiceActivity"]
+        assert names == ["SpeechStarted", *["Partial"] * 7, "SpeechPaused", "Partial", "Utterance"]
         (started,), (paused,), (utterance,) = (heard.of(k) for k in (SpeechStarted, SpeechPaused, Utterance))
         assert started.onset == utterance.onset == pytest.approx(1.0, abs=0.032)
         assert paused.end == utterance.end == pytest.approx(2.0, abs=0.032)
@@ -186,10 +187,10 @@ class TestOneUtterance:
         assert heard.of(Utterance)[0].text == heard.of(Partial)[-1].text == f"{len(heard.fed(0))} samples"
 
     def test_partials_follow_the_voice(self):
-        """Every 0.2 s of voice there is news, and it says how much voice it rests on."""
+        """Every 0.1 s of voice at first there is news, and it says how much voice it rests on."""
         heard = hear((0.5, False), (1.0, True), (1.0, False))
         voiced = [partial.voiced for partial in heard.of(Partial)]
-        assert voiced == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0], abs=0.12)
+        assert voiced == pytest.approx([0.2, 0.3, 0.42, 0.55, 0.7, 0.85, 1.0, 1.0][: len(voiced)], abs=0.12)
         assert voiced == sorted(voiced)
         assert voiced[0] == pytest.approx(0.2, abs=0.033)
 
@@ -199,6 +200,24 @@ class TestOneUtterance:
         heard = hear((0.5, False), (30.0, True), (1.0, False), recogniser=recogniser)
         assert sum(partial.voiced for partial in heard.of(Partial)) < 8 * 30
         assert len(heard.of(Partial)) < 30
+
+    def test_a_short_order_is_read_as_soon_as_it_is_over(self):
+        """ "Stop!" must not wait until a pause is certain: the voice would go on for a fifth of a second."""
+        heard = hear((0.5, False), (0.3, True), (1.0, False))
+        at, last = next((t, e) for t, e in heard.events if isinstance(e, Partial) and e.voiced > 0.29)
+        assert at == pytest.approx(0.8 + 0.096, abs=0.04)
+        assert last.text
+
+    def test_how_the_voice_goes_on_is_told_frame_by_frame(self):
+        """Sustained voice is the earliest sign that somebody wants the floor."""
+        heard = hear((0.5, False), (0.5, True), (1.0, False))
+        frames = heard.of(VoiceActivity)
+        times = [frame.time for frame in frames]
+        assert np.diff(times) == pytest.approx(0.032)
+        assert max(frame.voiced for frame in frames) == pytest.approx(0.52, abs=0.04)
+        assert frames[-1].silent == pytest.approx(0.48, abs=0.04)
+        assert frames[0].level_db > -15 > -50 > frames[-1].level_db
+        assert frames[0].echo_db == -100
 
     def test_silence_is_nothing(self):
         """An empty room must not begin a turn, and costs no decoding."""
@@ -210,15 +229,15 @@ class TestOneUtterance:
 class TestSpeculation:
     def test_the_text_is_ready_at_the_end(self):
         """The decode at 0.2 s of silence is the final one when no voice comes: 0.3 s saved at every turn."""
-        heard = hear((0.5, False), (0.15, True), (1.0, False), recogniser=CountingRecogniser(decode=0.25))
-        assert heard.recogniser.calls == ["finish"]
+        heard = hear((0.5, False), (0.15, True), (1.0, False), recogniser=CountingRecogniser(decode=0.1))
+        assert heard.recogniser.calls == ["partial", "finish"]
         at, _ = heard.events[-1]
         assert at == pytest.approx(0.65 + 0.512, abs=0.05)
 
     def test_it_is_waited_for(self):
         """A decode that is slower than the end of the utterance is not started twice."""
         heard = hear((0.5, False), (0.15, True), (1.0, False), recogniser=CountingRecogniser(decode=0.6))
-        assert heard.recogniser.calls == ["finish"]
+        assert heard.recogniser.calls == ["partial", "finish"]
         assert len(heard.of(Utterance)) == 1
 
     def test_it_is_made_anew_after_more_voice(self):

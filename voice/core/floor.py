@@ -224,7 +224,7 @@ class Floor:
         if not words:
             return [*back, Decision(Act.IGNORE, name, "no words")]
         if was_cut:
-            return [Decision(Act.TAKE, name, "after its cut")]
+            return [Decision(Act.TAKE, name, "after its cut", "stop_phrase" if self.is_stop(words) else "voice")]
         if (why := self._no_words_for_us(words, utterance.end - utterance.onset, playing)) is not None:
             return [*back, Decision(Act.IGNORE, name, why)]
         if not playing.speaking:

@@ -228,6 +228,8 @@ class Session:
                 case Act.CUT:
                     out += self._cut(decision.cause, decision.utterance_id, now)
                 case Act.TAKE if isinstance(evidence, Utterance):
+                    if self._cut_now is not None and decision.cause == "stop_phrase":
+                        self._cut_now.cause = decision.cause  # its first words did not show it yet
                     out += self._user_said(evidence, now)
                 case Act.HOLD if isinstance(evidence, Utterance):
                     out += self._hold(evidence, now)

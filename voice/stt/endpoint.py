@@ -94,8 +94,13 @@ class Endpointer:
         """Seconds of voice in the open utterance (the last one, when none is open)."""
         self._recent: deque[tuple[float, bool]] = deque(maxlen=self.rules.onset_window)
         self._onset: float | None = None
-        self._last_voice = 0.0
+        self._last_voice = self._newest = 0.0
         self._paused = False
+
+    @property
+    def silent(self) -> float:
+        """Seconds between the last voice of the open utterance and the end of the newest frame."""
+        return self._newest - self._last_voice
 
     @property
     def open(self) -> bool:
@@ -109,6 +114,7 @@ class Endpointer:
 
     def update(self, frame_end: float, probability: float, frame: float) -> list[Decision]:
         """Take the next frame, `frame` seconds long and ending at `frame_end`, and say what it decides."""
+        self._newest = frame_end
         if self._onset is None:
             return self._while_silent(frame_end, probability, frame)
         return self._while_open(self._onset, frame_end, probability, frame)

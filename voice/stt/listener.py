@@ -3,8 +3,9 @@
 1. `hear` (audio thread) asks the voice-activity detector, and the endpointer makes decisions of its answers.
 2. While an utterance is open, its audio goes to the loop; from before it, a ring holds the pre-roll.
 3. On the loop the decisions are emitted at once; each Began queues an utterance.
-4. One task takes the utterances in order: it feeds the recogniser and asks for partials while there is voice,
-   for a speculative final when the voice pauses, and for the final at the end unless the speculation holds.
+4. One task takes the utterances in order: it feeds the recogniser and asks for partials while there is voice and
+   when a word may be over, for a speculative final when the voice pauses, and for the final at the end unless the
+   speculation holds.
 """
 
 from __future__ import annotations
@@ -18,13 +19,24 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from voice.audio.activity import FRAME_SECONDS, Activity
+from voice.audio.base import SILENCE_DB, decibels
 from voice.core.events import Input
-from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance
+from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance, VoiceActivity
 from voice.stt.base import RATE, Pcm, Recogniser, RecogniserError
 from voice.stt.endpoint import Began, Decision, Ended, Endpointer, EndpointRules, Paused, Resumed
 
 _FIRST_PARTIAL = 0.2
 """Seconds of voice before the first decode: on less the recogniser guesses."""
+
+_WORD_OVER = 0.09
+"""Seconds of silence (three frames) after which a word may be over: a short order ("Stop!") is read then, and does not
+wait until the pause is long enough for a speculative final."""
+
+_ORDER = 1.2
+"""Seconds of voice up to which an utterance may be such an order; what is longer is not decoded once more for it."""
+
+_QUICK = 0.15
+"""Seconds that a decode may take for a further one to be worth it: on a slow machine it holds up the final."""
 
 _GROWTH = 0.2
 """Partials of a long utterance come this share of its voice apart: each is decoded from the beginning, so at a fixed
@@ -52,6 +64,17 @@ class Detector(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """One frame of the detector within an utterance; the fields are those of `VoiceActivity`."""
+
+    time: float
+    voiced: float
+    silent: float
+    level_db: float
+    echo_db: float
+
+
 @dataclass(slots=True)
 class _Open:
     """An utterance on the loop, from its onset until it has been emitted."""
@@ -61,6 +84,7 @@ class _Open:
     waiting: list[Pcm] = field(default_factory=list)
     """Audio not yet fed to the recogniser."""
     voiced: float = 0.0
+    silent: float = 0.0
     paused: bool = False
     pauses: int = 0
     """Which pause it is; a speculation belongs to one."""
@@ -82,7 +106,7 @@ class Listener:
         emit: Callable[[Input], None],
         rules: EndpointRules | None = None,
         *,
-        partial_every: float = 0.2,
+        partial_every: float = 0.1,
         on_error: Callable[[str], None] = lambda reason: None,
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
         detector: Detector | None = None,
@@ -98,10 +122,14 @@ class Listener:
         self._ring_seconds = self._endpointer.rules.pre_roll + _RING_MARGIN
         self._closed_until = float("-inf")
         self._batch: list[Pcm] = []
+        self._power = self._echo_power = 0.0
+        self._blocks = 0
         # of the loop's thread
         self._queue: deque[_Open] = deque()
         self._newest: _Open | None = None
         self._queued = asyncio.Event()
+        self._took = 0.0
+        """Seconds of the newest decode."""
 
     # ------------------------------------------------------------------ life
 
@@ -130,9 +158,10 @@ class Listener:
 
     # ------------------------------------------------------------------ on the audio thread
 
-    def hear(self, gate: Pcm, speech: Pcm, time: float) -> None:
+    def hear(self, gate: Pcm, speech: Pcm, time: float, echo_db: float = SILENCE_DB) -> None:
         """Take one block, begun at `time` (seconds), in its two forms: `gate` with the echo removed hard, for the
         detector, and `speech` with the user's voice kept whole, for the recogniser. The arrays are kept, not copied.
+        `echo_db`: the level (dBFS RMS) of the echo that was removed from it.
         """
         loop = self._loop
         if loop is None:
@@ -140,17 +169,26 @@ class Listener:
         self._ring.append((time, speech))
         if self._endpointer.open:
             self._batch.append(speech)
-        frames = self._detector.feed(gate, time)
-        for frame_end, probability in frames:
+        self._power += float(gate @ gate) / len(gate)
+        self._echo_power += 10 ** (echo_db / 10)
+        self._blocks += 1
+        for frame_end, probability in self._detector.feed(gate, time):
             for decision in self._endpointer.update(frame_end, probability, FRAME_SECONDS):
                 self._pass_on(loop, decision)
-        if frames and self._endpointer.open:
-            self._pass_on(loop, None)
+            if self._endpointer.open:
+                self._pass_on(loop, self._frame(frame_end))
+            self._power = self._echo_power = 0.0
+            self._blocks = 0
         while self._ring and self._ring[0][0] < time - self._ring_seconds:
             self._ring.popleft()
 
-    def _pass_on(self, loop: asyncio.AbstractEventLoop, decision: Decision | None) -> None:
-        """Hand the audio so far to the utterance it belongs to, then the decision."""
+    def _frame(self, end: float) -> _Frame:
+        blocks = max(1, self._blocks)
+        levels = (decibels(self._power / blocks), decibels(self._echo_power / blocks))
+        return _Frame(end, self._endpointer.voiced, max(0.0, self._endpointer.silent), *levels)
+
+    def _pass_on(self, loop: asyncio.AbstractEventLoop, decision: Decision | _Frame) -> None:
+        """Hand the audio so far to the utterance it belongs to, then the decision or how it goes on."""
         if isinstance(decision, Began) and not decision.continues:
             start = max(decision.onset - self._endpointer.rules.pre_roll, self._closed_until)
             self._batch = [block for time, block in self._ring if time + len(block) / RATE > start]
@@ -164,7 +202,7 @@ class Listener:
 
     # ------------------------------------------------------------------ on the loop
 
-    def _take(self, decision: Decision | None, audio: list[Pcm], voiced: float) -> None:
+    def _take(self, decision: Decision | _Frame, audio: list[Pcm], voiced: float) -> None:
         if self._loop is None:
             return
         if isinstance(decision, Began):
@@ -179,7 +217,11 @@ class Listener:
         utterance.waiting += audio
         if not isinstance(decision, Ended):  # by then the endpointer may count for the next utterance
             utterance.voiced = voiced
-        if isinstance(decision, Paused):
+        if isinstance(decision, _Frame):
+            utterance.silent = decision.silent
+            levels = (decision.level_db, decision.echo_db)
+            self._emit(VoiceActivity(utterance.id, decision.time, decision.voiced, decision.silent, *levels))
+        elif isinstance(decision, Paused):
             utterance.paused = True
             utterance.pauses += 1
             self._emit(SpeechPaused(utterance.id, decision.end))
@@ -207,6 +249,7 @@ class Listener:
         tried = 0
         speculation: str | None = None
         partial_at = _FIRST_PARTIAL
+        read = 0.0  # seconds of voice in the newest decode
         shown = ""
         while True:
             utterance.changed.clear()
@@ -220,8 +263,11 @@ class Listener:
             if utterance.paused and not this_pause_tried and decodable:
                 tried = pause
                 text = speculation = await self._decode(utterance, final=True)
-            elif not utterance.paused and voiced + _EPSILON >= partial_at:
+            elif not utterance.paused and (
+                voiced + _EPSILON >= partial_at or (decodable and self._took < _QUICK and _order_over(utterance, read))
+            ):
                 partial_at = voiced + max(self._partial_every, _GROWTH * voiced)
+                read = voiced
                 text = await self._decode(utterance, final=False)
             else:
                 await utterance.changed.wait()
@@ -235,11 +281,15 @@ class Listener:
         waiting, utterance.waiting = utterance.waiting, []
         for pcm in waiting:
             self._recogniser.feed(pcm)
+        clock = asyncio.get_running_loop()
+        began = clock.time()
         try:
             return await (self._recogniser.finish() if final else self._recogniser.partial())
         except RecogniserError as error:
             self._on_error(str(error))
             return None
+        finally:
+            self._took = clock.time() - began
 
     async def _final(self, utterance: _Open) -> str:
         if utterance.voiced + _EPSILON < _LEAST_VOICE:
@@ -250,3 +300,8 @@ class Listener:
                 return text
         self._on_error("the recogniser failed twice on one utterance; it counts as without words")
         return ""
+
+
+def _order_over(utterance: _Open, read: float) -> bool:
+    """Whether a word may be over of which only the first `read` seconds of voice were decoded."""
+    return utterance.silent >= _WORD_OVER and read + _EPSILON < utterance.voiced <= _ORDER
