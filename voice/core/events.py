@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from voice.core.evidence import Evidence
+from voice.core.expectation import Expectation
 
 Cause = Literal["voice", "stop_phrase", "key", "touch", "server", "device", "shutdown"]
 """Why a message was cut."""
@@ -407,6 +408,13 @@ class FloorChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class Expect:
+    """What the next answer may be has changed: the ears end a turn sooner or later for it."""
+
+    expectation: Expectation
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """Something an operator should know: `code` is stable, `text` is one line without private text."""
 
@@ -421,4 +429,4 @@ class Ended:
     reason: str
 
 
-Output = Speak | StopVoice | Duck | SendUserMessage | MessageClosed | Caption | FloorChanged | Notice | Ended
+Output = Speak | StopVoice | Duck | SendUserMessage | MessageClosed | Caption | FloorChanged | Expect | Notice | Ended
