@@ -20,6 +20,11 @@ def joined(texts: Iterable[str]) -> str:
     return whole
 
 
+def listed(phrases: str) -> list[str]:
+    """The phrases of a list written as text, with bars between them."""
+    return [" ".join(phrase.split()) for phrase in phrases.split("|")]
+
+
 def shorten(text: str, limit: int) -> str:
     """The longest beginning of `text` of at most `limit` code points, ending at a word's end where there is one."""
     cut = text[:limit]
