@@ -32,7 +32,7 @@ class Account:
         for closed in _closed(outputs):
             if closed.turn_id != self._turn:
                 self._turn, self._heard = closed.turn_id, []
-            self._heard.append(closed.heard)
+            self._heard.append(closed.heard_text)
 
     def owe(self, closing: Sequence[Output], stopped: Stopped | None) -> None:
         """Keep what these reports cut off until the user says something."""
@@ -48,7 +48,7 @@ class Account:
         if not any(report.cut for report in closed):
             return self.owed
         before = self._heard if self._scope == "turn" and closed[0].turn_id == self._turn else []
-        played = joined([*before, *(report.heard for report in closed)])
+        played = joined([*before, *(report.heard_text for report in closed)])
         sounded = stopped is not None and stopped.message is not None and stopped.message.t_start is not None
         return played if played or sounded else self.owed  # what made no sound was not cut off
 

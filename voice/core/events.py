@@ -386,6 +386,13 @@ class MessageClosed:
     t_start: float | None
     """When its first sample left the loudspeaker; None if none did."""
     t_end: float
+    card: int = 0
+    """Characters at the end of `source` that were read from a card of the message; the server's text ends before."""
+
+    @property
+    def heard_text(self) -> str:
+        """What was heard of the server's text: a verbatim prefix of it."""
+        return self.heard[: len(self.source) - self.card].rstrip() if self.card else self.heard
 
 
 @dataclass(frozen=True, slots=True)

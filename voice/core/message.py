@@ -19,6 +19,8 @@ class Message:
     can_interrupt: bool
     script: Script
     widgets: tuple[Widget, ...] = ()
+    card: int = 0
+    """Characters at the end of the script that stand on a card and not in the server's text."""
     started: bool = False
     """A clause of it was given to the voice."""
     synthesising: int | None = None
@@ -47,4 +49,5 @@ class Message:
             heard_is_estimate=estimated,
             t_start=self.t_start,
             t_end=t_end,
+            card=self.card,
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from dataclasses import dataclass
 
+from voice.core import cards
 from voice.core.events import (
     Caption,
     Cause,
@@ -18,6 +19,7 @@ from voice.core.events import (
     MessageClosed,
     MessageCompleted,
     MessageDelta,
+    MessageWidget,
     Notice,
     Output,
     Played,
@@ -28,6 +30,7 @@ from voice.core.message import Message
 from voice.core.pacing import Pacing
 from voice.core.playhead import Heard, Playhead
 from voice.core.script import Script, speakable
+from voice.core.text import joined
 
 AHEAD = 2.0
 """Seconds of audio kept between the synthesiser and the loudspeaker: outlasts a stall of the machine, and bounds
@@ -69,6 +72,8 @@ class Speaking:
         self.playhead = Playhead(rate)
         self.language = language
         self.current: Message | None = None
+        self.latest: Message | None = None
+        """The message that began last."""
         self.queue: deque[Message] = deque()
         self.dead_turns = Remembered()
         """Turns of which nothing more is spoken, with the cause."""
@@ -89,11 +94,20 @@ class Speaking:
         message = self._message(event)
         if message is None:
             return []
-        message.script.finish(event.text)
+        card = cards.spoken(event.widgets) if not message.script.complete else ""
+        message.script.finish(joined([event.text, card]))
+        if card and message.script.source.endswith(card):
+            message.card = len(card)
         message.widgets = event.widgets
         if message.turn_id in self.dead_turns and message is not self.current:
             return [self.close(message, Heard(0, 0, False), self.dead_turns[message.turn_id], now)]
         return []
+
+    def widget(self, event: MessageWidget) -> None:
+        """A widget that comes before the message is complete; the complete one has it, too."""
+        message = self._open.get(event.id)
+        if message is not None and not message.script.complete:
+            message.widgets = (*message.widgets, event.widget)
 
     def _message(self, event: MessageDelta | MessageCompleted) -> Message | None:
         if event.id in self._closed:
@@ -133,7 +147,7 @@ class Speaking:
         message = self.queue[0]
         if not message.script.ready() and not message.script.complete:
             return []
-        self.current = self.queue.popleft()
+        self.current = self.latest = self.queue.popleft()
         return self.feed(now)
 
     def feed(self, now: float) -> list[Output]:
