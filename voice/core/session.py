@@ -5,7 +5,9 @@
    the voice stops, the shell answers with the ledger of what was played, and `_stopped` computes what was heard.
 3. A cut for the user's voice is settled when the utterance ends. With words, each message gets its one report and
    the user message carries it. Without, nothing was cut: the voice goes on with the clause it was in.
-4. Speech that comes while a message may not be interrupted is held, and sent once, when the floor is free.
+4. Speech that comes while a message may not be interrupted is held, and sent once, when the floor is free; see
+   `voice.core.holding`.
+5. What is sent is the answer that the server offered, where the user said just that, and else their own words.
 
 The session is pure: it is told the time, keeps no clock and does no I/O. The same inputs give the same outputs.
 """
@@ -16,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from voice.core.account import Account, PlayedScope
+from voice.core.choices import match as matching_choice
 from voice.core.events import (
     BadFrame,
     Cause,
@@ -25,6 +28,7 @@ from voice.core.events import (
     DeviceLost,
     Duck,
     Ended,
+    Expect,
     FloorChanged,
     HandoffRequested,
     Ignored,
@@ -32,6 +36,7 @@ from voice.core.events import (
     LinkDown,
     MessageCompleted,
     MessageDelta,
+    MessageWidget,
     Notice,
     Output,
     Played,
@@ -50,9 +55,11 @@ from voice.core.events import (
 )
 from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance
 from voice.core.floor import Act, Decision, Floor, FloorRules, Playing
+from voice.core.holding import Holding, Said, merged
 from voice.core.pacing import Pacing
+from voice.core.question import Question
 from voice.core.speaking import Speaking, Stopped
-from voice.core.text import joined, shorten
+from voice.core.text import shorten
 
 DEFAULT_MAX_LENGTH = 1500
 """Unicode code points of a user message until the server states its own limit."""
@@ -76,10 +83,8 @@ class _Cut:
 
     cause: Cause
     utterance_id: str
-    take: Utterance | None = None
+    take: Said | None = None
     """What the user said, when it is known before the voice has stopped."""
-    held: float = 0.0
-    """Seconds for which `take` was held."""
     stopped: Stopped | None = None
     t: float = 0.0
 
@@ -93,16 +98,22 @@ class Session:
         self.floor = Floor(rules.floor)
         self.max_message_length = DEFAULT_MAX_LENGTH
         self._new_id, self._new_trace = new_id, new_trace
-        self._held: list[tuple[Utterance, float]] = []
+        self._holding = Holding()
         self._cut_now: _Cut | None = None
         self._account = Account(rules.played_scope)
+        self._question = Question()
+        self._told = self._question.expectation
         self._turn: str | None = None
         self._turn_runs = False
         self._resumed = False
         """The beginning of a turn that runs may have been missed."""
         self._missed = False
         """The link broke in a running turn, and no snapshot came since."""
+        self._linked = True
+        """The server can be reached, as far as we know."""
         self._closing: str | None = None
+        self._lost = False
+        """The link will not come back."""
         self._ended = False
 
     # ------------------------------------------------------------------ the one entrance
@@ -112,7 +123,7 @@ class Session:
         if self._ended:
             return []
         out = self._noted(self._take(event, now))
-        return out + self._noted(self._go_on(now))
+        return [*out, *self._noted(self._go_on(now)), *self._expect()]
 
     def _take(self, event: Input, now: float) -> list[Output]:
         match event:
@@ -122,6 +133,9 @@ class Session:
                 return []
             case MessageCompleted():
                 return self.speaking.completed(event, now)
+            case MessageWidget():
+                self.speaking.widget(event)
+                return []
             case ClauseVoiced():
                 return self.speaking.voiced(event, now)
             case ClauseFailed():
@@ -155,6 +169,7 @@ class Session:
                 return []
             case LinkDown(reason=reason, fatal=fatal):
                 self._closing = reason if fatal else self._closing
+                self._linked, self._lost = False, self._lost or fatal
                 self._missed = self._missed or (self._turn_runs and not fatal)
                 self._turn_runs, self._resumed = False, True
                 return [Notice("link.fatal" if fatal else "link.down", reason)]
@@ -171,7 +186,7 @@ class Session:
             case UserCut(cause=cause):
                 return self._cut(cause, "", now) if self._next_can_be_cut() else []
             case Typed(text=text):
-                return self._typed(Utterance("", text, now, now), now)
+                return self._typed(Said(Utterance("", text, now, now)), now)
             case Shutdown():
                 self._closing = "shutdown"
                 return self._cut("shutdown", "", now)
@@ -190,7 +205,7 @@ class Session:
                 out += self._decide(self.floor.started_speaking(self._playing()), None, now)
         else:
             out += self.speaking.feed(now)
-        if self._closing is not None and self.speaking.idle and not self._held and not self._more_to_come():
+        if self._closing is not None and self.speaking.idle and not self._holding and not self._more_to_come():
             self._ended = True
             out += [*self.speaking.close_all("shutdown", now), Ended(self._closing)]
         return out
@@ -230,7 +245,7 @@ class Session:
                 case Act.TAKE if isinstance(evidence, Utterance):
                     if self._cut_now is not None and decision.cause == "stop_phrase":
                         self._cut_now.cause = decision.cause  # its first words did not show it yet
-                    out += self._user_said(evidence, now)
+                    out += self._user_said(self._said(evidence), now)
                 case Act.HOLD if isinstance(evidence, Utterance):
                     out += self._hold(evidence, now)
                 case Act.IGNORE:
@@ -241,28 +256,29 @@ class Session:
         message = self.speaking.current
         if message is not None and self.rules.pacing.rule(message.kind).early_speech == "ignore":
             return [FloorChanged("ignore", utterance.utterance_id, f"pacing of {message.kind}")]
-        self._held.append((utterance, now))
+        self._holding.hold(self._said(utterance), now)
         return []
+
+    def _said(self, utterance: Utterance) -> Said:
+        return Said(utterance, self._question.expectation)
 
     def _release(self, now: float) -> list[Output]:
         """Send what was held, once, when nothing is spoken that may not be interrupted."""
-        waiting = self.speaking.next()
-        if not self._held or (self.speaking.current is not None and not self.speaking.current.stalled):
+        if not self._holding or (self.speaking.current is not None and not self.speaking.current.stalled):
             return []
-        if self.floor.holds(now) and self._closing != "shutdown":
-            return []
-        if waiting is not None and not (waiting.can_interrupt or waiting.stalled):
-            return []
-        held, self._held = self._held, []
-        (first, since), (last, _) = held[0], held[-1]
-        text = joined(utterance.text.strip() for utterance, _ in held)
-        whole = Utterance(first.utterance_id, text, first.onset, last.end)
-        released = FloorChanged("release", whole.utterance_id, "the floor is free")
+        if self._closing != "shutdown":
+            if self.floor.holds(now) or not (self._linked or self._closing):
+                return []
+            waiting = self.speaking.next()
+            if waiting is not None and not (waiting.can_interrupt or waiting.stalled):
+                return []
+        said = self._holding.take()
+        released = FloorChanged("release", said.utterance.utterance_id, "the floor is free")
         if self.speaking.current is None:
-            return [released, *self._send(whole, now, held=now - since)]
-        out = self._cut("voice", whole.utterance_id, now)
+            return [released, *self._send(said, now)]
+        out = self._cut("voice", said.utterance.utterance_id, now)
         assert self._cut_now is not None
-        self._cut_now.take, self._cut_now.held = whole, now - since
+        self._cut_now.take = said
         return [released, *out]
 
     # ------------------------------------------------------------------ cuts
@@ -299,7 +315,7 @@ class Session:
         assert cut is not None
         assert cut.stopped is not None
         if cut.take is not None:
-            return self._send(cut.take, now, cut=cut, held=cut.held)
+            return self._send(cut.take, now, cut)
         if cut.cause == "device":
             return self._go_back(cut, now)
         out = self._close(cut, now)
@@ -338,45 +354,70 @@ class Session:
 
     # ------------------------------------------------------------------ to the server
 
-    def _user_said(self, utterance: Utterance, now: float) -> list[Output]:
-        if self._held:  # the user went on after what is held: one message, and `_release` sends it
-            self._held.append((utterance, now))
+    def _expect(self) -> list[Output]:
+        """Tell the ears when another answer is expected than before."""
+        if self.speaking.latest is not None:
+            self._question.heard(self.speaking.latest)
+        if self._question.expectation == self._told:
+            return []
+        self._told = self._question.expectation
+        return [Expect(self._told)]
+
+    def _user_said(self, said: Said, now: float) -> list[Output]:
+        if self._holding:  # the user went on after what is held: one message, and `_release` sends it
+            self._holding.hold(said, now)
             return []
         out: list[Output] = []
         if self._cut_now is None and self._playing().speaking:
-            out = self._cut("voice", utterance.utterance_id, now)
+            out = self._cut("voice", said.utterance.utterance_id, now)
         cut = self._cut_now
         if cut is None:
-            return self._send(utterance, now)
-        cut.take = utterance
+            return self._send(said, now)
+        cut.take = said if cut.take is None else merged([cut.take, said])
         return self._settle(now) if cut.stopped is not None else out
 
-    def _typed(self, typed: Utterance, now: float) -> list[Output]:
-        if not typed.text.strip():
+    def _typed(self, typed: Said, now: float) -> list[Output]:
+        if not typed.text:
             return []
         playing = self._playing()
         if playing.speaking and not playing.can_interrupt:
-            self._held.append((typed, now))  # whatever the pacing of speech: nobody types by accident
+            self._holding.hold(typed, now)  # whatever the pacing of speech: nobody types by accident
             return []
         out = self._cut("key", "", now) if playing.speaking else []
         return [*out, *self._user_said(typed, now)]
 
-    def _send(self, said: Utterance, now: float, *, cut: _Cut | None = None, held: float = 0.0) -> list[Output]:
+    def _send(self, said: Said, now: float, cut: _Cut | None = None) -> list[Output]:
         """One user message, with the reports of what it cut before it."""
-        content = said.text.strip()
-        if not content:
+        if not said.text:
             return []
         out = self._close(cut, now) if cut is not None else self.speaking.drop_waiting("voice", now)
-        played = self._account.settle(out, cut.stopped if cut is not None else None)
+        stopped = cut.stopped if cut is not None else None
         if self._turn is not None:
             self.speaking.dead_turns.remember(self._turn, "voice")
+        if not (self._linked or self._closing):
+            self._account.owe(out, stopped)
+            self._holding.hold(said, now)
+            return [*out, FloorChanged("hold", said.utterance.utterance_id, "the link is down")]
+        played = self._account.settle(out, stopped)
         if self._closing in CLOSED_BY_SERVER:
             return [*out, Notice("conversation.closed", "the conversation is over: what was said is not sent")]
+        if self._lost:
+            return [*out, Notice("message.unsent", "the link is gone for good: what was said is not sent")]
+        choice = matching_choice(said.text, said.expectation.choices)
+        content = choice.label if choice is not None else said.text
         if len(content) > self.max_message_length:
             content = shorten(content, self.max_message_length)
             out.append(Notice("message.shortened", f"a user message was cut to {len(content)} characters"))
+        self._question.answered()
+        self.speaking.latest = None
         message = SendUserMessage(
-            self._new_id(), content, played is not None, played, self._new_trace(), said.utterance_id, held
+            self._new_id(),
+            content,
+            played is not None,
+            played,
+            self._new_trace(),
+            said.utterance.utterance_id,
+            said.held(now),
         )
         return [*out, message]
 
@@ -404,6 +445,7 @@ class Session:
 
     def _snapshot(self, event: Snapshot, now: float) -> list[Output]:
         self.max_message_length = event.max_message_length
+        self._linked = True
         if event.terminated or event.completed:
             self._closing = "terminated" if event.terminated else "completed"
         rows = event.rows
