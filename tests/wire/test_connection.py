@@ -305,3 +305,17 @@ def test_a_server_on_this_machine_is_reached_past_a_proxy(variable: str, monkeyp
             assert client.of(LinkDown) == []
 
     run_virtual(main())
+
+
+def test_messages_that_were_never_confirmed_are_counted_when_the_link_is_gone() -> None:
+    """Hurts whoever said them: nobody would know that answers are missing from the interview."""
+
+    async def main() -> None:
+        async with flow_server(token=TOKEN) as server, client_of(server.url, token="another") as client:
+            client.link.send(said(1))
+            client.link.send(said(2))
+            down = await client.until(LinkDown)
+            assert down.fatal
+            assert down.reason.endswith("; 2 user messages were not confirmed")
+
+    run_virtual(main())

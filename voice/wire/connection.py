@@ -151,7 +151,8 @@ class Connection:
                 brief = 0 if loop.time() - self._bound_at >= self._rules.steady else brief + 1
                 failures = max(0, brief - 1)
             if lost.fatal or lost.reason != told:  # an outage of hours is told once, not at every attempt
-                self._emit(LinkDown(lost.reason, lost.fatal))
+                reason = lost.reason + self._unconfirmed() if lost.fatal else lost.reason
+                self._emit(LinkDown(reason, lost.fatal))
                 told = lost.reason
             if lost.fatal:
                 return
@@ -159,6 +160,11 @@ class Connection:
             pause = min(rules.longest_pause, rules.first_pause * rules.pause_factor ** min(failures, 32))
             failures += 1
             await asyncio.sleep(max(lost.retry_after, pause * (0.5 + self._chance())))
+
+    def _unconfirmed(self) -> str:
+        """For the operator, when the link will not come back: how much of what was sent may not have arrived."""
+        count = len(self._unaccepted)
+        return f"; {count} user message{'s were' if count > 1 else ' was'} not confirmed" if count else ""
 
     async def _socket(self) -> Lost:
         """One socket from its opening to its end; why it ended."""
