@@ -12,7 +12,7 @@ import contextlib
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, aclosing
-from typing import Any
+from typing import Any, Protocol
 
 from voice.audio.base import Device, DeviceError
 from voice.audio.chain import Chain
@@ -36,7 +36,6 @@ from voice.core.session import Session
 from voice.stt.listener import Listener
 from voice.timeloop import VirtualTimeLoop
 from voice.tts.base import Voice, VoiceError
-from voice.wire.connection import Connection
 
 TICK = 0.02
 """Seconds between two looks at the player's ledger: captions and the end of a message are this late at most; what
@@ -52,6 +51,26 @@ Observer = Callable[[float, Input | Output], None]
 """Sees every input and output with its time, in order; must neither block nor raise."""
 
 
+class Link(Protocol):
+    """What a conversation needs of its way to the server; see `voice.wire.connection.Connection`."""
+
+    async def run(self) -> None:
+        """Hold the link until it is closed or lost."""
+        ...
+
+    def send(self, message: SendUserMessage) -> None:
+        """Send a user message, now or as soon as that is possible."""
+        ...
+
+    async def flushed(self) -> None:
+        """Returns when everything that was sent has arrived."""
+        ...
+
+    async def close(self) -> None:
+        """End the link. Safe to call twice."""
+        ...
+
+
 class Conversation:
     """The wiring. `run` holds one conversation from the first frame to the last sample."""
 
@@ -65,7 +84,7 @@ class Conversation:
         device: Device,
         voice: Voice,
         listener: Listener,
-        connection: Connection,
+        connection: Link,
         observers: Sequence[Observer] = (),
     ) -> None:
         self.session = session

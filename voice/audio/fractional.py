@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voice.audio.base import Pcm
+from voice.audio.base import BLOCK, Pcm
 
 HALF = 8
 """Samples of the stream that are needed on each side of a place; with 16 taps the response is flat to 6 kHz."""
@@ -56,6 +56,14 @@ class Conveyor:
     def put(self, pcm: Pcm) -> None:
         """Append to the stream."""
         self._stream = np.append(self._stream, pcm)
+
+    def slip(self, samples: int) -> None:
+        """Let what is read from now on come `samples` later (silence goes in between) or earlier (some is lost, but
+        at least a reader's need of one block stays)."""
+        if samples >= 0:
+            self._stream = np.concatenate([np.zeros(samples, np.float32), self._stream])
+        else:
+            self._stream = self._stream[min(-samples, max(0, self._stream.size - BLOCK - 2 * HALF)) :]
 
     def take(self, count: int) -> Pcm:
         """The reader's next samples; there must be enough in the stream."""

@@ -37,7 +37,7 @@ def cough(rng: np.random.Generator, rate: int = RATE) -> Pcm:
     envelope *= np.clip(t / 0.004, 0, 1)
     throat = np.zeros(t.size)
     for hz, gain in ((400, 1.0), (1100, 0.7), (2600, 0.3)):
-        throat += _band(rng, t.size, hz, hz * 0.6, rate) * gain
+        throat += band(rng, t.size, hz, hz * 0.6, rate) * gain
     sound: Pcm = (throat * envelope).astype(np.float32)
     return sound
 
@@ -45,19 +45,19 @@ def cough(rng: np.random.Generator, rate: int = RATE) -> Pcm:
 def click(rng: np.random.Generator, rate: int = RATE) -> Pcm:
     """A key or a switch: 8 ms of noise around 4 kHz that dies within a few milliseconds."""
     t = np.arange(round(0.008 * rate)) / rate
-    sound: Pcm = (_band(rng, t.size, 4000, 5000, rate) * np.exp(-t / 0.0015)).astype(np.float32)
+    sound: Pcm = (band(rng, t.size, 4000, 5000, rate) * np.exp(-t / 0.0015)).astype(np.float32)
     return sound
 
 
 def thump(rng: np.random.Generator, rate: int = RATE) -> Pcm:
     """A knock on the table or a door: 0.25 s of a falling tone around 80 Hz under some low noise."""
     t = np.arange(round(0.25 * rate)) / rate
-    body = np.sin(2 * np.pi * (80 * t - 60 * t**2)) + 0.3 * _band(rng, t.size, 150, 200, rate)
+    body = np.sin(2 * np.pi * (80 * t - 60 * t**2)) + 0.3 * band(rng, t.size, 150, 200, rate)
     sound: Pcm = (body * np.exp(-t / 0.06) * np.clip(t / 0.002, 0, 1)).astype(np.float32)
     return sound
 
 
-def _band(rng: np.random.Generator, count: int, centre: float, width: float, rate: int) -> Pcm:
+def band(rng: np.random.Generator, count: int, centre: float, width: float, rate: int) -> Pcm:
     """`count` samples of noise in a Gaussian band (Hz) at unit RMS."""
     spectrum = np.fft.rfft(rng.standard_normal(count))
     hz = np.fft.rfftfreq(count, 1 / rate)

@@ -218,20 +218,27 @@ class Room:
             mouth = self._people.setdefault(name, self._mouths[len(self._people) % len(self._mouths)])
         return self._place(at_level(convolve(pcm, mouth), level_db), pcm.size, at, person=True)
 
+    def sound(
+        self, pcm: Pcm, at: float | None = None, level_db: float = -20.0, *, person: bool = False
+    ) -> tuple[float, float]:
+        """Anything that is heard as it is, without walls of its own; `level_db` as for `say`."""
+        return self._place(at_level(pcm, level_db), pcm.size, at, person=person)
+
     def cough(self, at: float | None = None, level_db: float = -20.0) -> tuple[float, float]:
         """A person coughs (0.3 s)."""
-        sound = cough(np.random.default_rng(self._seed_of_sound()))
-        return self._place(at_level(sound, level_db), sound.size, at, person=True)
+        return self.sound(cough(self._next_rng()), at, level_db, person=True)
 
     def click(self, at: float | None = None, level_db: float = -24.0) -> tuple[float, float]:
         """A key is pressed (8 ms)."""
-        sound = click(np.random.default_rng(self._seed_of_sound()))
-        return self._place(at_level(sound, level_db), sound.size, at, person=False)
+        return self.sound(click(self._next_rng()), at, level_db)
 
     def thump(self, at: float | None = None, level_db: float = -20.0) -> tuple[float, float]:
         """A door or a knock on the table (0.25 s)."""
-        sound = thump(np.random.default_rng(self._seed_of_sound()))
-        return self._place(at_level(sound, level_db), sound.size, at, person=False)
+        return self.sound(thump(self._next_rng()), at, level_db)
+
+    def jump(self, seconds: float) -> None:
+        """From now on the echo comes that much later (or earlier), as after a fault in a buffer that nobody told of."""
+        self._air.slip(round(seconds * RATE))
 
     # ------------------------------------------------------------------ recordings
 
@@ -276,9 +283,9 @@ class Room:
         """The clock time of a sample of the microphone."""
         return self.t0 + sample / RATE / self._pace
 
-    def _seed_of_sound(self) -> list[int]:
+    def _next_rng(self) -> np.random.Generator:
         self._sounds_made += 1
-        return [self._seed, self._sounds_made]
+        return np.random.default_rng([self._seed, self._sounds_made])
 
     def _skip_to(self, now: float) -> None:
         """Let the blocks between the last step and `now` be silence."""

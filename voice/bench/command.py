@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -57,3 +58,39 @@ def start(json: JsonOption = False, quick: QuickOption = False, kept: KeptOption
     from voice.bench.start import run
 
     asyncio.run(_collect(run(KEPT if kept else MESSAGES, rounds=1 if quick else 6), json))
+
+
+@app.command()
+def floor(
+    json: JsonOption = False,
+    quick: QuickOption = False,
+    kept: Annotated[bool, typer.Option("--kept", help="The voices and phrases that nobody tuned with.")] = False,
+    seed: Annotated[int, typer.Option(help="Of the scenes.")] = 1,
+    sensitivity: Annotated[str | None, typer.Option(help="Only this one: eager, default or relaxed.")] = None,
+    scenes: Annotated[str | None, typer.Option(help="Only these kinds, separated by commas.")] = None,
+    scale: Annotated[float, typer.Option(min=0.01, help="Scenes as a share of a full run.")] = 1.0,
+    detail: Annotated[Path | None, typer.Option(help="Write what happened in each scene, one JSON line each.")] = None,
+    baselines: Annotated[bool, typer.Option(help="Let other ways to decide play, too.")] = True,
+    processes: Annotated[int, typer.Option(min=1, max=16, help="Play scenes in that many processes.")] = 2,
+) -> None:
+    """Whether the program yields at once to a person, and to nothing else: in the room, on a virtual clock.
+
+    Example: voice bench floor --sensitivity default --scenes interruption,stop --detail scenes.jsonl
+    """
+    from voice.bench.floor import Options, run, scene_kinds, sensitivities
+    from voice.bench.floor_voices import tell_missing
+    from voice.bench.output import show
+
+    options = Options(
+        quick=quick,
+        seed=seed,
+        kept=kept,
+        sensitivities=sensitivities(sensitivity),
+        kinds=scene_kinds(scenes),
+        baselines=baselines,
+        scale=scale,
+        detail=detail,
+        processes=processes,
+    )
+    tell_missing()
+    show(run(options), json, sys.stdout)

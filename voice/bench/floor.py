@@ -1,0 +1,131 @@
+"""`voice bench floor`: does the program yield to a person at once, and to nothing else?
+
+Scenes are drawn from a seed and played in the virtual room by the real parts, on a virtual clock: no device latency
+is in these figures, and no processor time but a modelled one for each decode. Our three sensitivities and other ways
+to decide play the same scenes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from voice.bench.floor_figures import figures
+from voice.bench.floor_run import Job, outcomes
+from voice.bench.floor_scenes import KINDS, Kind, Plan, Scene
+from voice.bench.floor_stage import Outcome
+from voice.bench.floor_variants import OTHERS, OURS
+from voice.bench.output import Figure
+
+QUICK: dict[Kind, int] = {
+    "interruption": 4,
+    "pause": 2,
+    "stop": 2,
+    "backchannel": 4,
+    "tic": 4,
+    "others": 2,
+    "background": 1,
+    "silence": 2,
+    "idle": 1,
+}
+"""Scenes of a kind in a quick run."""
+
+FULL: dict[Kind, int] = {
+    "interruption": 80,
+    "pause": 24,
+    "stop": 40,
+    "backchannel": 60,
+    "tic": 60,
+    "others": 30,
+    "background": 15,
+    "silence": 60,
+    "idle": 2,
+}
+
+DRIFT_MINUTES = 60
+"""Of our own voice with clocks that drift apart, in a full run."""
+
+BASELINE_EVERY = 3
+"""In a full run the other ways to decide play two scenes (one at 0 dB, one not) in six, to save time."""
+
+QUICK_BASELINES, SILENT_BASELINES = 1, 4
+"""Scenes of a kind that they play in a quick run, and minutes of our own voice in a full one."""
+
+PROCESSES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to measure."""
+
+    quick: bool = False
+    seed: int = 1
+    kept: bool = False
+    sensitivities: Sequence[str] = tuple(variant.name for variant in OURS)
+    kinds: Sequence[Kind] = KINDS
+    baselines: bool = True
+    scale: float = 1.0
+    """Scenes of a kind, as a share of a full run."""
+    detail: Path | None = None
+    """Where to write one JSON line a scene: for tuning."""
+    processes: int = PROCESSES
+
+
+def sensitivities(name: str | None) -> tuple[str, ...]:
+    """One of our sensitivities by its name, or all. Raises ValueError."""
+    known = tuple(variant.name for variant in OURS)
+    if name is not None and name not in known:
+        raise ValueError(f"no sensitivity is called {name!r}; there are: {', '.join(known)}")
+    return known if name is None else (name,)
+
+
+def scene_kinds(names: str | None) -> tuple[Kind, ...]:
+    """Kinds of scenes from a list with commas, or all. Raises ValueError."""
+    wanted = KINDS if names is None else tuple(name.strip() for name in names.split(","))
+    if unknown := [name for name in wanted if name not in KINDS]:
+        raise ValueError(f"no kind of scene is called {unknown[0]!r}; there are: {', '.join(KINDS)}")
+    return tuple(kind for kind in KINDS if kind in wanted)
+
+
+def jobs_of(options: Options) -> list[Job]:
+    """The scenes and who plays them."""
+    counts = QUICK if options.quick else {kind: max(1, round(n * options.scale)) for kind, n in FULL.items()}
+    drift = 1 if options.quick else round(DRIFT_MINUTES * options.scale)
+    plan = Plan(counts, options.seed, options.kept, drift, options.kinds)
+    return [(scene, _variants(scene, options)) for scene in plan.scenes()]
+
+
+def _variants(scene: Scene, options: Options) -> tuple[str, ...]:
+    """Who plays a scene; `default` goes first, for what it decides on is what all are asked."""
+    ours = tuple(sorted(options.sensitivities, key=lambda name: name != "default"))
+    if scene.kind == "idle":
+        return ours[:1]
+    few = QUICK_BASELINES if options.quick else SILENT_BASELINES if scene.kind == "silence" else scene.number + 1
+    if not options.baselines or scene.drift_ppm or scene.number >= few:
+        return ours
+    if not options.quick and scene.number // 2 % BASELINE_EVERY:
+        return ours
+    return ours + tuple(variant.name for variant in OTHERS)
+
+
+def run(options: Options) -> list[Figure]:
+    """Play everything and return the figures. Raises VoiceError or WorkerError when an engine fails."""
+    done: list[Outcome] = []
+    with _detail(options.detail) as write:
+        for outcome in outcomes(jobs_of(options), options.kept, options.processes):
+            done.append(outcome)
+            write(outcome)
+    return figures(done)
+
+
+@contextmanager
+def _detail(path: Path | None) -> Iterator[Callable[[Outcome], None]]:
+    """Writes outcomes to a file, if there is one to write to."""
+    if path is None:
+        yield lambda outcome: None
+        return
+    with path.open("w") as file:
+        yield lambda outcome: print(json.dumps(asdict(outcome)), file=file, flush=True)

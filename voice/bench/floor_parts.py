@@ -1,0 +1,159 @@
+"""The stand-ins of a scene: a server with one list of messages, our voice rendered beforehand, and a recogniser whose
+decodes take their time on the virtual clock.
+
+The voice's clauses and the recogniser's texts are those of the real engines; both run without processes of their own
+here, so that a scene depends on nothing but itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from voice.audio.chain import Chain
+from voice.bench.playback import clauses_of
+from voice.core.events import Input, MessageCompleted, SendUserMessage
+from voice.core.script import speakable
+from voice.stt.base import RATE, Pcm
+from voice.stt.moonshine_worker import MoonshineEngine
+from voice.tts.base import Voiced, VoiceError
+from voice.tts.espeak import EspeakVoice
+
+DECODE_SECONDS, DECODE_SHARE = 0.05, 0.05
+"""A decode takes 50 ms and 5 % of the audio's length: an upper line through 300 decodes of 0.3 to 8 s in one process
+on an idle core (AMD EPYC, 2 cores)."""
+
+
+class TimedRecogniser:
+    """Moonshine, with a modelled time for each decode (see above). Texts are kept by the audio's hash: the variants of
+    one scene hear the same until they decide."""
+
+    name = "moonshine"
+
+    def __init__(self, engine: MoonshineEngine, memory: dict[bytes, str]) -> None:
+        self._engine, self._memory = engine, memory
+        self._audio: list[Pcm] = []
+        self.decodes = 0
+
+    async def start(self) -> None:
+        """The engine is loaded already."""
+
+    async def close(self) -> None:
+        """The engine stays for the next scene."""
+
+    def begin(self) -> None:
+        """A new utterance."""
+        self._audio = []
+
+    def feed(self, pcm: Pcm) -> None:
+        """More of it."""
+        self._audio.append(np.array(pcm, np.float32))
+
+    async def partial(self) -> str:
+        """The text so far."""
+        return await self._decode()
+
+    async def finish(self) -> str:
+        """The text of the whole utterance."""
+        return await self._decode()
+
+    async def _decode(self) -> str:
+        audio = np.concatenate([np.zeros(0, np.float32), *self._audio])
+        if not audio.size:
+            return ""
+        self.decodes += 1
+        text = self.read(audio)
+        await asyncio.sleep(DECODE_SECONDS + DECODE_SHARE * audio.size / RATE)
+        return text
+
+    def read(self, audio: Pcm) -> str:
+        """The text of some audio, without taking time."""
+        key = hashlib.blake2b(audio.tobytes(), digest_size=16).digest()
+        if key not in self._memory:
+            self._engine.begin()
+            self._engine.feed(audio)
+            self._memory[key] = self._engine.finish()
+        return self._memory[key]
+
+
+Rendered = Mapping[str, Sequence[Voiced]]
+"""Clause to its pieces."""
+
+
+async def render_messages(messages: Sequence[str]) -> Rendered:
+    """What espeak makes of each clause. Raises VoiceError."""
+    voice = EspeakVoice()
+    await voice.start(RATE)
+    try:
+        clauses = [clause.spoken for text in messages for clause in clauses_of(text) if speakable(clause.spoken)]
+        return {clause: [piece async for piece in voice.speak(clause)] for clause in clauses}
+    finally:
+        await voice.close()
+
+
+class RenderedVoice:
+    """espeak, its clauses spoken beforehand."""
+
+    name = "espeak"
+    estimated = False
+
+    def __init__(self, clauses: Rendered) -> None:
+        self._clauses = clauses
+
+    async def start(self, rate: int) -> None:
+        """Ready."""
+
+    async def close(self) -> None:
+        """Nothing runs."""
+
+    async def speak(self, text: str, rate: float = 1.0) -> AsyncGenerator[Voiced, None]:
+        """The pieces of a clause. Raises VoiceError for a clause that was not spoken beforehand."""
+        if text not in self._clauses or rate != 1.0:
+            raise VoiceError("this clause was not rendered for the bench; render it at rate 1.0 first")
+        for piece in self._clauses[text]:
+            yield piece
+
+
+@dataclass
+class OneSidedServer:
+    """Says its messages one after the other and takes what it is sent, without answering."""
+
+    messages: Sequence[str]
+    emit: Callable[[Input], None]
+    take: Callable[[str], None]
+    """Told of each message that it is sent."""
+
+    async def run(self) -> None:
+        """Say everything at once: the session speaks it in order."""
+        for number, text in enumerate(self.messages):
+            self.emit(MessageCompleted(f"m{number}", "t", "follow_up", True, text))
+        await asyncio.Event().wait()
+
+    def send(self, message: SendUserMessage) -> None:
+        """Take a user message."""
+        self.take(message.content)
+
+    async def flushed(self) -> None:
+        """At once."""
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class MeteredChain(Chain):
+    """A chain that counts the processor's time of its audio thread, while our voice plays and while it does not."""
+
+    cpu: dict[bool, float]
+    sound: dict[bool, float]
+
+    def _process(self, pcm: Pcm, time_: float) -> None:
+        plays = self.player.queued() > 0
+        began = time.thread_time()
+        super()._process(pcm, time_)
+        self.cpu[plays] += time.thread_time() - began
+        self.sound[plays] += pcm.size / RATE

@@ -1,0 +1,69 @@
+"""All scenes of a plan, in one process or two; the outcomes do not depend on how many."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+
+from voice.audio.activity import Activity
+from voice.audio.base import Pcm
+from voice.bench.floor_human import abroad
+from voice.bench.floor_parts import Rendered, TimedRecogniser, render_messages
+from voice.bench.floor_phrases import MESSAGES
+from voice.bench.floor_scenes import Scene
+from voice.bench.floor_stage import Outcome, World, play
+from voice.bench.floor_variants import VARIANTS
+from voice.bench.floor_voices import Key, render
+
+_TALKERS = 6
+"""Sentences of each person who talks in the background."""
+
+Job = tuple[Scene, tuple[str, ...]]
+"""A scene and the names of the variants that play it."""
+
+_world: World | None = None
+
+
+def _begin(clips: Mapping[Key, Pcm], rendered: Rendered) -> None:
+    """In a process that plays scenes: load what they share."""
+    global _world  # the one state of such a process; its jobs come without any
+    from voice.stt.moonshine_worker import MoonshineEngine
+
+    talk = abroad(_TALKERS) or [clip for key, clip in sorted(clips.items())]
+    _world = World(clips, rendered, talk, TimedRecogniser(MoonshineEngine(), {}), Activity())
+
+
+def _play(job: Job) -> list[Outcome]:
+    assert _world is not None
+    scene, names = job
+    outcomes: list[Outcome] = []
+    for name in names:
+        quiet = next((out for out in outcomes if not out.log and out.variant in ("eager", "default")), None)
+        if quiet is not None and name in ("eager", "default", "relaxed"):
+            outcomes.append(replace(quiet, variant=name))  # nobody was heard, so there was nothing to decide
+        else:
+            outcomes.append(play(scene, VARIANTS[name], _world))
+    return outcomes
+
+
+def outcomes(jobs: Sequence[Job], kept: bool, processes: int) -> Iterator[Outcome]:
+    """Play the jobs, the longest first. Raises VoiceError or WorkerError when an engine fails."""
+    keys = sorted({key for scene, _ in jobs for key in scene.clips})
+    clips, rendered = asyncio.run(_rendered(keys, kept))
+    ordered = sorted(jobs, key=lambda job: -job[0].seconds)
+    if processes == 1:
+        _begin(clips, rendered)
+        for job in ordered:
+            yield from _play(job)
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, context, _begin, (clips, rendered)) as pool:
+        for results in pool.map(_play, ordered):
+            yield from results
+
+
+async def _rendered(keys: Sequence[Key], kept: bool) -> tuple[Mapping[Key, Pcm], Rendered]:
+    return await render(keys, kept), await render_messages(MESSAGES)

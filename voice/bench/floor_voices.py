@@ -1,0 +1,133 @@
+"""The people of the scenes: who they are, and the sound of what they say.
+
+Half of them are for tuning, the others are kept for the figures. A recording or a synthetic voice that is resampled
+by a few percent sounds like another person: pitch and mouth scale together.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import soxr
+
+from voice.audio.base import BLOCK, RATE, Pcm
+from voice.audio.people import active_level
+from voice.bench import floor_piper
+from voice.bench.floor_human import missing, read, recordings
+from voice.tts.espeak import EspeakVoice
+from voice.worker import Worker
+
+_TRIM = 10 ** (-40 / 20)
+"""Frames more than 40 dB below the voice are not part of a clip."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A synthetic voice."""
+
+    name: str
+    engine: Literal["espeak", "piper"]
+    language: str = ""
+    variant: str = ""
+    wpm: int = 160
+    pitch: int | None = None
+    scale: float = 1.0
+    """piper: how much longer everything takes."""
+    shift: float = 1.0
+    """Resampled to this many times the length."""
+
+
+PEOPLE = {
+    False: (
+        Person("joe", "piper"),
+        Person("joe slow deep", "piper", scale=1.1, shift=1.06),
+        Person("joe young", "piper", scale=1.05, shift=0.86),
+        Person("gb woman", "espeak", "en-gb", "f1", 155),
+        Person("us man deep", "espeak", "en-us", "m3", 165, 35),
+        Person("scottish", "espeak", "en-gb-scotland", "", 150, 60),
+    ),
+    True: (
+        Person("joe brisk", "piper", scale=0.9, shift=0.97),
+        Person("joe old", "piper", scale=1.25, shift=1.04),
+        Person("joe light", "piper", scale=1.0, shift=0.82),
+        Person("us woman", "espeak", "en-us", "f4", 145),
+        Person("gb man", "espeak", "en-gb", "m7", 175, 45),
+        Person("rp high", "espeak", "en-gb-x-rp", "m1", 130, 75),
+    ),
+}
+"""By whether they are kept. Variants of espeak with breath in them (f2, f3, f5) sound different each time."""
+
+Key = tuple[str, str]
+"""(voice, text or path): what a clip is found by."""
+
+
+def people(kept: bool) -> list[Person]:
+    """The synthetic voices of one half that can speak here."""
+    return [person for person in PEOPLE[kept] if person.engine != "piper" or floor_piper.installed()]
+
+
+def tell_missing() -> None:
+    """Say on standard error which voices are missing, and how to get them."""
+    lacking = [] if floor_piper.installed() else [f"pip install {' '.join(floor_piper.PACKAGES)}"]
+    debian = list(missing())
+    lacking += [f"apt install {' '.join(debian)}"] if debian else []
+    for remedy in lacking:
+        print(f"voice bench floor: some voices are missing and are left out; {remedy}", file=sys.stderr)
+
+
+async def render(keys: Iterable[Key], kept: bool) -> Mapping[Key, Pcm]:
+    """The sound of each clip. Raises VoiceError or WorkerError when an engine fails."""
+    wanted: dict[str, set[str]] = {}
+    for voice, text in keys:
+        wanted.setdefault(voice, set()).add(text)
+    clips: dict[Key, Pcm] = {}
+    piper = Worker("piper", floor_piper.make, timeout=60.0, start_timeout=60.0)
+    try:
+        for voice, texts in sorted(wanted.items()):
+            person = next((person for person in PEOPLE[kept] if person.name == voice), None)
+            for text, pcm in (await _said(person, sorted(texts), piper)).items():
+                clips[voice, text] = trimmed(pcm)
+    finally:
+        await piper.close()
+    return clips
+
+
+async def _said(person: Person | None, texts: list[str], piper: Worker) -> dict[str, Pcm]:
+    if person is None:
+        return {text: read(Path(text)) for text in texts}
+    if person.engine == "piper":
+        said = {text: np.asarray(await piper.ask((text.capitalize() + ".", person.scale))) for text in texts}
+        return {text: _shifted(pcm, person.shift) for text, pcm in said.items()}
+    voice = EspeakVoice(person.language, person.wpm, person.variant, person.pitch)
+    await voice.start(RATE)
+    try:
+        return {text: await _spoken(voice, text) for text in texts}
+    finally:
+        await voice.close()
+
+
+async def _spoken(voice: EspeakVoice, text: str) -> Pcm:
+    async with aclosing(voice.speak(text)) as parts:
+        return np.concatenate([np.zeros(0, np.float32), *[part.pcm async for part in parts]])
+
+
+def _shifted(pcm: Pcm, shift: float) -> Pcm:
+    return pcm if shift == 1.0 else np.asarray(soxr.resample(pcm, RATE, RATE * shift), np.float32)
+
+
+def trimmed(pcm: Pcm) -> Pcm:
+    """Without the silence before and after, but for one block."""
+    frames = pcm[: pcm.size // BLOCK * BLOCK].reshape(-1, BLOCK)
+    loud = np.flatnonzero(np.sqrt(np.mean(frames**2, axis=1)) > active_level(pcm) * _TRIM)
+    return pcm[max(0, loud[0] - 1) * BLOCK : (loud[-1] + 2) * BLOCK] if loud.size else pcm
+
+
+def human_clips(kept: bool) -> list[tuple[Key, str]]:
+    """(key, words) of each recording of one half."""
+    return [((f"human {each.person}", str(each.path)), each.text) for each in recordings(kept)]
