@@ -5,7 +5,7 @@ speaks at all: no echo may be left in it, even if that costs some of the user's 
 recogniser reads: the user's words must be whole, even if a little echo is left. WebRTC's AEC3 is strong and fast to
 learn (espeak in the virtual kiosk: 22 dB within the first second, 33 dB after three) but takes words out of double
 talk; a linear filter keeps the words but needs seconds to learn. A canceller that runs both gives the better of each
-to its listener.
+to its listener; see `voice.audio.gate`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,12 @@ import numpy as np
 import pywebrtc_audio
 
 from voice.audio.base import BLOCK, RATE, SILENCE_DB, Pcm, decibels
+from voice.audio.gate import COLD, JUMPED, Gate
 from voice.audio.kalman import KalmanCanceller
 
-_YOUNG = 400
-"""Blocks (4 s) of far-end sound until the Kalman filter leaves no echo that reads as speech: at a cold start it lets
-the program interrupt itself for up to 3.9 s."""
-
-_FAR_SOUND = BLOCK * 10 ** (-50 / 10)
-"""Energy of a block at -50 dBFS: the loudspeaker says something to learn from."""
+_FAR_FLOOR = np.float32(10 ** (-120 / 20))
+"""RMS of a noise that AEC3 is told was played, too: on digital silence its filters fade into denormal numbers, and a
+block costs 1500 us instead of 110. At -120 dBFS it is below the last bit of any sound card."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +35,6 @@ class Cleaned:
     """With the user's words whole, shape (BLOCK,)."""
     echo_db: float = SILENCE_DB
     """dBFS RMS of the echo that the linear filter took out of the block."""
-
-
-_FAR_FLOOR = np.float32(10 ** (-120 / 20))
-"""RMS of a noise that AEC3 is told was played, too: on digital silence its filters fade into denormal numbers, and a
-block costs 1500 us instead of 110. At -120 dBFS it is below the last bit of any sound card."""
 
 
 class EchoCanceller(Protocol):
@@ -94,18 +87,21 @@ class WebRtcCanceller:
 
 
 class TwoFilterCanceller:
-    """The gate is AEC3's output while the Kalman filter is young, and the Kalman filter's afterwards, which finds
-    the user twice as fast in double talk; the speech is always the Kalman filter's. Both lag alike."""
+    """The speech is the Kalman filter's output, the gate what `voice.audio.gate` chooses. Both lag alike."""
 
     delay = WebRtcCanceller.delay
 
     def __init__(self) -> None:
         self._aec3, self._kalman = WebRtcCanceller(), KalmanCanceller()
+        self._gate = Gate(self.delay)
         self._held_back = np.zeros(self.delay, np.float32)
         self._restarts = 0
         self._echo_power = 0.0
-        self._learnt = 0
-        """Blocks of far-end sound since the Kalman filter last began anew."""
+
+    @property
+    def left_db(self) -> float:
+        """What the linear filter leaves of the echo, measured: dB of the microphone's power, 0 while it is young."""
+        return self._gate.left_db
 
     def process(self, mic: Pcm, far: Pcm) -> Cleaned:
         """See the class."""
@@ -113,15 +109,16 @@ class TwoFilterCanceller:
         late = np.concatenate([self._held_back, self._kalman.process(mic, far)])
         speech, self._held_back = late[:BLOCK], late[BLOCK:]
         if self._kalman.restarts != self._restarts:
-            self._restarts, self._learnt = self._kalman.restarts, 0
-        self._learnt += float(far @ far) > _FAR_SOUND
+            self._restarts = self._kalman.restarts
+            self._gate.begin_anew(JUMPED)
         power = self._kalman.echo_power
+        gate = self._gate.choose(mic, far, power, speech, aec3)
         echo = (self.delay * self._echo_power + (BLOCK - self.delay) * power) / BLOCK
         self._echo_power = power
-        return Cleaned(speech if self._learnt >= _YOUNG else aec3, speech, decibels(echo))
+        return Cleaned(gate, speech, decibels(echo))
 
     def path_changed(self) -> None:
         """Both learn the new way."""
         self._aec3.path_changed()
         self._kalman.path_changed()
-        self._learnt = 0
+        self._gate.begin_anew(COLD)

@@ -1,0 +1,128 @@
+"""Whoever listens to the wrong canceller interrupts himself, or does not hear the user."""
+
+import numpy as np
+import pytest
+
+from voice.audio.base import BLOCK
+from voice.audio.gate import COLD, JUMPED, Gate
+
+
+def level(db: float) -> np.ndarray:
+    """A block of so many dBFS RMS."""
+    signs = np.where(np.arange(BLOCK) % 2, 1, -1)
+    return (signs * 10 ** (db / 20)).astype(np.float32)
+
+
+QUIET = level(-60)
+AEC3 = level(-61)
+
+
+class Play:
+    """Feeds a gate blocks of given levels; `choose` says which signal it took: "linear", "aec3" or "nothing"."""
+
+    def __init__(self) -> None:
+        self.gate = Gate(0)
+        self.choose(seconds=1)
+
+    def choose(self, mic: float = -60, left: float = -60, echo: float = -100, far: float = -100, seconds=0.01) -> str:
+        linear = level(left)
+        for _ in range(round(seconds * 100)):
+            chosen = self.gate.choose(level(mic), level(far), 10 ** (echo / 10), linear, AEC3)
+        return "linear" if chosen is linear else "aec3" if chosen is AEC3 else "nothing"
+
+    def speak(self, left: float, seconds: float = 0.01) -> str:
+        """Our own voice at -26 dBFS, of which the linear filter leaves `left`."""
+        return self.choose(mic=-26, left=left, echo=-26, far=-20, seconds=seconds)
+
+
+def learnt() -> Play:
+    play = Play()
+    play.speak(-46, seconds=COLD / 100)
+    play.speak(-46, seconds=5)
+    return play
+
+
+def test_in_silence_everything_is_heard():
+    """While nothing is played there is nothing to keep out."""
+    play = Play()
+    assert play.choose(mic=-30, left=-30) == "linear"
+
+
+def test_the_first_moments_are_shut():
+    """Neither canceller knows the way: the greeting would interrupt itself."""
+    play = Play()
+    assert play.speak(-27, seconds=COLD / 100) == "nothing"
+    assert play.speak(-32) == "aec3"
+
+
+def test_a_pause_of_the_voice_opens_it():
+    """Who answers at once, within the first seconds of all, is heard."""
+    play = Play()
+    play.speak(-27, seconds=0.5)
+    assert play.choose(seconds=0.39) == "nothing"
+    assert play.choose(mic=-30, left=-30) == "linear"
+
+
+def test_a_young_filter_is_not_believed():
+    """What it leaves reads as speech."""
+    play = Play()
+    play.speak(-27, seconds=COLD / 100)
+    assert play.speak(-30, seconds=3) == "aec3"
+    assert play.gate.left_db > -5
+
+
+def test_a_filter_that_has_learnt_finds_the_user_at_once():
+    """In double talk the linear output has the user's first syllable, AEC3's a fifth of a second later."""
+    play = learnt()
+    assert play.speak(-46) == "aec3"
+    assert play.choose(mic=-23, left=-26, echo=-26, far=-20) == "linear"
+
+
+def test_syllables_hang_together():
+    """A gate that chops the user into blocks is no gate for a detector of voices."""
+    play = learnt()
+    play.choose(mic=-23, left=-26, echo=-26, far=-20)
+    assert play.speak(-46, seconds=0.09) == "linear"
+    assert play.speak(-46, seconds=0.02) == "aec3"
+
+
+def test_a_loud_echo_is_judged_by_its_remains():
+    """A loudspeaker at its limits leaves a lot, and that must stand out, too, before it counts as somebody."""
+    play = Play()
+    play.speak(-38, seconds=8)
+    assert play.gate.left_db == pytest.approx(-12, abs=0.5)
+    assert play.speak(-36) == "aec3"
+
+
+def test_a_jump_is_seen_within_two_blocks():
+    """After an xrun the filter's estimate is a second echo: it stands out, and must not pass for a user."""
+    play = learnt()
+    play.choose(mic=-26, left=-23, echo=-26, far=-20)
+    assert play.choose(mic=-26, left=-23, echo=-26, far=-20) == "aec3"
+    assert play.gate.left_db == 0
+
+
+def test_a_new_beginning_shuts_it():
+    """The linear filter has found out that its path is of the past."""
+    play = learnt()
+    play.gate.begin_anew(JUMPED)
+    assert play.speak(-26, seconds=JUMPED / 100) == "nothing"
+    assert play.speak(-26) == "aec3"
+
+
+def test_a_duck_changes_nothing():
+    """Our own voice falls by 20 dB from one block to the next, and the user stays found."""
+    play = learnt()
+    before = play.gate.left_db
+    assert play.choose(mic=-23, left=-26, echo=-26, far=-20, seconds=0.1) == "linear"
+    assert play.choose(mic=-26, left=-26, echo=-46, far=-40, seconds=2) == "linear"
+    assert play.gate.left_db == pytest.approx(before, abs=1.1)
+
+
+def test_after_the_duck_the_echo_is_still_known():
+    """The voice comes back, and must not be taken for the user who has gone."""
+    play = learnt()
+    play.choose(mic=-23, left=-26, echo=-26, far=-20, seconds=0.1)
+    play.choose(mic=-26, left=-26, echo=-46, far=-40, seconds=2)
+    play.speak(-46, seconds=0.5)
+    assert play.speak(-46) == "aec3"

@@ -1,0 +1,125 @@
+"""Which of two echo cancellers decides whether somebody speaks.
+
+The linear filter finds the user twice as fast in double talk (median 91 against 190 ms at 0 dB), but leaves an echo of
+10 to 20 dB less than the microphone's, which reads as speech where the voice is loud. AEC3 leaves next to nothing, but
+takes the user away with it, and in the first moments of an unknown path it leaves almost all. So, for each block:
+
+| the loudspeaker                                     | the gate is                                         |
+|-----------------------------------------------------|-----------------------------------------------------|
+| has been silent for longer than the room sounds     | the linear output: there is no echo in it           |
+| sounds, and its way has only just been begun anew   | nothing: neither canceller knows the way            |
+| sounds, and the linear output stands out of what    | the linear output: somebody is there                |
+| the filter is known to leave of the echo            |                                                     |
+| sounds otherwise                                    | AEC3's output                                       |
+
+What the filter leaves is measured: the median of (its output / the microphone) over blocks that are mostly echo. A
+young filter, one whose path has just jumped, and one that can do no better leave much; nothing stands out of that,
+and the gate is AEC3's. No clock says when the filter has learnt.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from voice.audio.base import BLOCK, Pcm
+
+COLD = 150
+"""Blocks (1.5 s) of far-end sound, from the start or after another device or an xrun, in which the gate is shut while
+the voice sounds: AEC3 lets the first sentence interrupt itself in 1 of 4 cold starts until then."""
+
+JUMPED = 100
+"""The same (1 s) after a jump that the linear filter has found: AEC3 finds the new way sooner than the first."""
+
+_SOUND = BLOCK * 10 ** (-50 / 10)
+"""Energy of a far-end block at -50 dBFS: the loudspeaker says something."""
+
+_ROOM = 40
+"""Blocks (0.4 s) for which the room may sound after the loudspeaker: delay and reverberation."""
+
+_MARGIN_DB = 12.0
+"""dB over what is left on average that are somebody. What is left varies: with 8 dB twice as many blocks of the
+program's own voice stand out, and no user is found sooner."""
+
+_BEST_DB, _WORST_DB = -22.0, 0.0
+"""What a linear filter leaves at best: loudspeakers saturate, and a pause of the voice proves nothing."""
+
+_UP_DB, _DOWN_DB = 0.1, 0.15
+"""dB by which one block moves the measured median: 1.5 s of echo alone prove a filter, and a user who talks on
+against the voice at full level for a second does not yet disprove it."""
+
+_ECHO_SHARE = 0.3
+"""Share of the echo estimate in the microphone's power from which a block is mostly echo."""
+
+_NOISE_RISE = 1.002
+"""Factor a block by which the estimate of the room's noise may rise: 0.9 dB a second."""
+
+_AUDIBLE = 8.0
+"""Power over the room's noise from which a block measures anything (9 dB)."""
+
+_USELESS, _USELESS_BLOCKS = 0.9, 2
+"""Output over input power at which the filter takes nothing out of what it calls echo, and blocks in a row in which it
+does: then it knows nothing any more."""
+
+_REVERBERATION = 0.9
+"""Of the microphone's power after a block: 46 dB a second, a room with 1.3 s of reverberation."""
+
+_HANG = 10
+"""Blocks (0.1 s) for which somebody is there after the last block that stood out: syllables hang together."""
+
+
+class Gate:
+    """See the top of this file. One thread; the outputs lag by `lag` samples behind the microphone."""
+
+    def __init__(self, lag: int) -> None:
+        self.left_db = _WORST_DB
+        """What the linear filter leaves of the echo, in dB of the microphone's power."""
+        self._late = lag / BLOCK
+        self._mic = self._echo = self._peak = 0.0
+        self._noise = 1e-6
+        self._shut = COLD
+        self._since = _ROOM
+        self._hang = 0
+        self._useless = 0
+        self._nothing = np.zeros(BLOCK, np.float32)
+
+    def begin_anew(self, blocks: int) -> None:
+        """What was learnt about the way of the echo is wrong; keep shut for so many blocks of far-end sound."""
+        self.left_db = _WORST_DB
+        self._shut = max(self._shut, blocks)
+        self._hang = 0
+
+    def choose(self, mic: Pcm, far: Pcm, echo_power: float, linear: Pcm, aec3: Pcm) -> Pcm:
+        """The signal to decide on: `linear` or `aec3`, or silence. `mic`, `far` and `echo_power` (mean square of the
+        echo estimate) belong to the newest block, the outputs to the one that is `lag` samples older."""
+        newest = float(mic @ mic) / BLOCK
+        power = self._late * self._mic + (1 - self._late) * newest
+        echo = self._late * self._echo + (1 - self._late) * echo_power
+        self._mic, self._echo = newest, echo_power
+        left = float(linear @ linear) / BLOCK
+        sounds = float(far @ far) > _SOUND
+        self._since = 0 if sounds else self._since + 1
+        self._noise = min(self._noise * _NOISE_RISE, max(power, 1e-9))
+        self._peak = max(power, _REVERBERATION * self._peak)
+        if self._since >= _ROOM:
+            return linear
+        stands_out = left > self._peak * 10 ** ((self.left_db + _MARGIN_DB) / 10)
+        self._hang = _HANG if stands_out else self._hang - 1
+        self._measure(power, echo, left)
+        if self._shut > 0:
+            self._shut -= sounds
+            return self._nothing
+        return linear if self._hang > 0 else aec3
+
+    def _measure(self, power: float, echo: float, left: float) -> None:
+        if power < _AUDIBLE * self._noise or echo < _ECHO_SHARE * power:
+            self._useless = 0
+            return
+        db = 10 * math.log10(left / power + 1e-6)
+        step = _UP_DB if db > self.left_db else -_DOWN_DB
+        self.left_db = min(_WORST_DB, max(_BEST_DB, self.left_db + step))
+        self._useless = self._useless + 1 if left > _USELESS * power else 0
+        if self._useless >= _USELESS_BLOCKS:
+            self.left_db = _WORST_DB
+            self._hang = 0
