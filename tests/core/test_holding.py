@@ -98,6 +98,19 @@ class TestWithoutALink:
         [message] = stage.sent
         assert (message.is_interrupted, message.played_content) == (True, stage.heard["m1"])
 
+    def test_a_voice_that_begins_meanwhile_is_cut_and_the_words_go_together(self) -> None:
+        """The cut would wait for ever for words that had gone to the others, and the program be silent."""
+        stage = Stage()
+        stage.accepted()
+        stage.feed(DOWN)
+        stage.user("my head hurts")
+        stage.says(TEN)
+        stage.run(1.0)
+        stage.user("and my neck", name="x2")
+        assert stage.cuts == {"m1": "voice"}
+        stage.feed(UP)
+        assert [said.content for said in stage.sent] == ["my head hurts and my neck"]
+
     def test_it_does_not_pass_a_missed_message_that_may_not_be_interrupted(self) -> None:
         """The rule for held speech is the same before and after."""
         stage = Stage()

@@ -364,9 +364,11 @@ class Session:
         return [Expect(self._told)]
 
     def _user_said(self, said: Said, now: float) -> list[Output]:
-        if self._holding:  # the user went on after what is held: one message, and `_release` sends it
-            self._holding.hold(said, now)
-            return []
+        if self._holding:  # the user went on after what is held: one message
+            if self._cut_now is None:
+                self._holding.hold(said, now)  # and `_release` sends it
+                return []
+            said = merged([self._holding.take(), said])
         out: list[Output] = []
         if self._cut_now is None and self._playing().speaking:
             out = self._cut("voice", said.utterance.utterance_id, now)

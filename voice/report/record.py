@@ -242,7 +242,8 @@ class Record:
 
     def _notice(self, t: float, event: ev.Notice) -> None:
         (self.notices if event.code in HARMLESS else self.errors).append(Incident(t, event.code, event.text))
-        if event.code in ("conversation.closed", "message.unsent") and (last := self.utterances.get(self._decided)) is not None:
+        last = self.utterances.get(self._decided)
+        if event.code in ("conversation.closed", "message.unsent") and last is not None:
             last.not_sent = event.text
 
     def _ended(self, t: float, event: ev.Ended) -> None:
