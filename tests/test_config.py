@@ -9,9 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from voice.config import HOME, Config, ConfigError, load, load_pacing, read_toml
+from voice.config import HOME, Config, ConfigError, FloorConfig, load, load_pacing, load_phrases, read_toml
 from voice.core.floor import FloorRules
 from voice.core.pacing import DEFAULT_RULES, KindRule
+from voice.core.phrases import Phrases
+
+TABLES = {"pacing.toml", "phrases.toml"}
+"""Files of config/ that are not configurations."""
 
 
 @pytest.fixture
@@ -107,19 +111,32 @@ class TestDefaults:
 
     def test_the_floor_of_an_empty_file_is_the_built_in_floor(self) -> None:
         """What is measured is not what is installed."""
-        assert Config().floor.rules() == FloorRules(
-            stop_phrases=tuple(FloorRules().stop_phrases),
-            backchannels=tuple(FloorRules().backchannels),
-            noise_words=tuple(FloorRules().noise_words),
-        )
+        assert Config().floor.rules() == FloorRules()
+
+    def test_every_language_has_its_phrases(self) -> None:
+        """A Pole who says "czekaj" would not be let in."""
+        assert load_phrases("en") == Phrases()
+        assert "czekaj" in load_phrases("pl-PL").stop
+        assert load_phrases("xx") == Phrases()
+        assert "halt" in FloorConfig().rules("de").phrases.stop
+
+    def test_a_sensitivity_is_a_word(self, file: Path) -> None:
+        """Who tunes a kiosk in a loud hall has no time for numbers."""
+        file.write_text("[floor]\nsensitivity = 'relaxed'", encoding="utf-8")
+        assert load(file).floor.rules() == FloorRules.of("relaxed")
+        file.write_text("[floor]\nsensitivity = 'nervous'", encoding="utf-8")
+        with pytest.raises(ConfigError, match=r"floor.sensitivity: .*'eager', 'default' or 'relaxed'"):
+            load(file)
 
     def test_the_floor_of_a_file_reaches_the_core(self, file: Path) -> None:
         """A stop phrase in the user's own language would not stop anything."""
         file.write_text("[floor]\ngive_up = 1.0\nstop_phrases = ['czekaj']", encoding="utf-8")
         rules = load(file).floor.rules()
-        assert (rules.give_up, tuple(rules.stop_phrases)) == (1.0, ("czekaj",))
+        assert (rules.give_up, tuple(rules.phrases.stop)) == (1.0, ("czekaj",))
 
-    @pytest.mark.parametrize("name", sorted(path.name for path in HOME.glob("*.toml") if path.name != "pacing.toml"))
+    @pytest.mark.parametrize(
+        "name", sorted(path.name for path in HOME.glob("*.toml") if path.name not in ("pacing.toml", "phrases.toml"))
+    )
     def test_the_files_that_come_with_the_program_are_right(self, name: str) -> None:
         """The first thing that a new user tries."""
         load(HOME / name)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
 
-from voice.core.floor import FloorRules
+from voice.core.floor import FloorRules, Sensitivity
 from voice.core.pacing import DEFAULT_RULES, KindRule, Pacing
+from voice.core.phrases import Phrases
 
 HOME = Path(__file__).resolve().parent.parent / "config"
 """The configuration that comes with the program."""
@@ -68,19 +70,24 @@ class SoundConfig(_Table):
 class FloorConfig(_Table):
     """What may take the floor; see docs/floor.md."""
 
-    give_up: float = Field(default=0.7, gt=0, le=5)
-    stop_phrases: tuple[str, ...] = tuple(FloorRules().stop_phrases)
-    backchannels: tuple[str, ...] = tuple(FloorRules().backchannels)
-    noise_words: tuple[str, ...] = tuple(FloorRules().noise_words)
+    sensitivity: Sensitivity = "default"
+    give_up: float | None = Field(default=None, gt=0, le=5)
+    """Seconds of silence after which a lowered voice comes back; None: as the sensitivity has it."""
+    stop_phrases: tuple[str, ...] | None = None
+    backchannels: tuple[str, ...] | None = None
+    noise_words: tuple[str, ...] | None = None
+    """None: the list of the conversation's language in config/phrases.toml."""
 
-    def rules(self) -> FloorRules:
-        """The rules for the core."""
-        return FloorRules(
-            give_up=self.give_up,
-            stop_phrases=self.stop_phrases,
-            backchannels=self.backchannels,
-            noise_words=self.noise_words,
+    def rules(self, language: str = "en") -> FloorRules:
+        """The rules for the core. Raises ConfigError."""
+        rules, known = FloorRules.of(self.sensitivity), load_phrases(language)
+        phrases = Phrases(
+            stop=known.stop if self.stop_phrases is None else self.stop_phrases,
+            backchannels=known.backchannels if self.backchannels is None else self.backchannels,
+            noises=known.noises if self.noise_words is None else self.noise_words,
+            answers=known.answers,
         )
+        return replace(rules, phrases=phrases, give_up=self.give_up or rules.give_up)
 
 
 class Config(_Table):
@@ -98,6 +105,17 @@ class _KindConfig(_Table):
     gap: float = Field(default=0.25, ge=0, le=10)
     rate: float = Field(default=1.0, ge=0.4, le=2.5)
     early_speech: Literal["hold", "ignore"] = "hold"
+
+
+class _PhrasesConfig(_Table):
+    stop: tuple[str, ...]
+    backchannels: tuple[str, ...]
+    noises: tuple[str, ...]
+    answers: tuple[str, ...]
+
+
+class _Languages(RootModel[dict[str, _PhrasesConfig]]):
+    """config/phrases.toml: a table for each language."""
 
 
 class _PacingConfig(_Table):
@@ -170,3 +188,14 @@ def load_pacing(path: Path | None = None) -> Pacing:
         for kind, rule in table.kind.items()
     }
     return Pacing({**DEFAULT_RULES, **changed}, KindRule(**table.unknown.model_dump()))
+
+
+def load_phrases(language: str, path: Path | None = None) -> Phrases:
+    """The phrases of a language ("pl", "en-GB") in `path` (default: config/phrases.toml); English for one that is not
+    in it. Raises ConfigError."""
+    path = HOME / "phrases.toml" if path is None else path
+    if not path.exists():
+        return Phrases()
+    languages = check(_Languages, read_toml(path), path).root
+    found = languages.get(language) or languages.get(re.split("[-_]", language)[0])
+    return Phrases() if found is None else Phrases(**found.model_dump())

@@ -30,7 +30,7 @@ from voice.core.events import (
     UserAccepted,
     WordMark,
 )
-from voice.core.evidence import Partial, SpeechPaused, SpeechStarted, Utterance
+from voice.core.evidence import Partial, SpeechPaused, SpeechStarted, Utterance, VoiceActivity
 from voice.core.script import words_of
 from voice.core.session import Session, SessionRules
 
@@ -171,6 +171,7 @@ class Stage:
         onset = self.clock.now()
         self.feed(SpeechStarted(name, onset))
         self.run(voiced)
+        self.feed(VoiceActivity(name, self.now, voiced, 0.0, -26.0, -100.0))
         self.feed(SpeechPaused(name, self.clock.now()))
         end = self.clock.now()
         self.run(0.5)

@@ -15,7 +15,7 @@ from voice.audio.activity import FRAME
 from voice.audio.base import BLOCK, RATE, Pcm
 from voice.core.events import Input
 from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance, VoiceActivity
-from voice.stt.base import RecogniserError
+from voice.stt.base import Reading, RecogniserError
 from voice.stt.endpoint import EndpointRules
 from voice.stt.listener import Listener
 from voice.timeloop import run_virtual
@@ -31,6 +31,10 @@ class LoudnessDetector:
 
     def __init__(self) -> None:
         self.held: list[float] = []
+        self.resets = 0
+
+    def reset(self) -> None:
+        self.resets += 1
 
     def feed(self, block: Pcm, time: float) -> list[tuple[float, float]]:
         frames = []
@@ -62,13 +66,13 @@ class CountingRecogniser:
     def feed(self, pcm: Pcm) -> None:
         self.utterances[-1].append(pcm)
 
-    async def partial(self) -> str:
+    async def partial(self) -> Reading:
         return await self.answer("partial")
 
-    async def finish(self) -> str:
+    async def finish(self) -> Reading:
         return await self.answer("finish")
 
-    async def answer(self, what: str) -> str:
+    async def answer(self, what: str) -> Reading:
         self.calls.append(what)
         number = len(self.calls)
         samples = sum(map(len, self.utterances[-1]))
@@ -78,7 +82,7 @@ class CountingRecogniser:
         self.running -= 1
         if number in self.failures:
             raise RecogniserError("counting: the process ended")
-        return f"{samples} samples"
+        return Reading(f"{samples} samples")
 
     async def close(self) -> None:
         self.closed += 1
@@ -161,7 +165,7 @@ class TestOneUtterance:
         """Every 100 ms of delay here is 100 ms of talking over each other."""
         heard = hear((1.0, False), (1.0, True), (1.0, False))
         at = {type(event).__name__: time for time, event in reversed(heard.events)}
-        assert at["SpeechStarted"] == pytest.approx(1.08, abs=0.04)
+        assert at["SpeechStarted"] == pytest.approx(1.04, abs=0.04)
         assert at["Partial"] == pytest.approx(1.22, abs=0.05)
         assert at["Utterance"] == pytest.approx(2.52, abs=0.05)
 

@@ -16,7 +16,7 @@ import pytest
 from voice.audio.base import RATE, Pcm
 from voice.core.events import Input
 from voice.core.evidence import Partial, SpeechStarted, Utterance
-from voice.stt.base import RecogniserError
+from voice.stt.base import Reading, RecogniserError
 from voice.stt.listener import Listener
 from voice.stt.moonshine import MoonshineRecogniser
 from voice.stt.words import normalise, word_errors
@@ -119,7 +119,7 @@ class TestProcess:
             text = None
             for _ in range(2):  # the first question may go to the dead process: that is an error, and asked again
                 with contextlib.suppress(RecogniserError):
-                    text = text or await recogniser.finish()
+                    text = text or (await recogniser.finish()).text
             assert normalise(text or "") == "ten of clubs"
         finally:
             await recogniser.close()
@@ -131,10 +131,10 @@ class TestProcess:
         try:
             for _ in range(2):
                 recogniser.begin()
-                assert await recogniser.finish() == ""
+                assert await recogniser.finish() == Reading()
                 recogniser.feed(clip)
-                assert normalise(await recogniser.partial()) == "ten of clubs"
-                assert normalise(await recogniser.finish()) == "ten of clubs"
+                assert normalise((await recogniser.partial()).text) == "ten of clubs"
+                assert normalise((await recogniser.finish()).text) == "ten of clubs"
         finally:
             await recogniser.close()
             await recogniser.close()
@@ -148,7 +148,7 @@ class TestProcess:
             recogniser.begin()
             for path in clips:
                 recogniser.feed(read(path))
-            errors, words = word_errors(" ".join(clips.values()), await recogniser.finish())
+            errors, words = word_errors(" ".join(clips.values()), (await recogniser.finish()).text)
             assert errors / words <= 0.15
         finally:
             await recogniser.close()

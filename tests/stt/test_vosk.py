@@ -39,14 +39,14 @@ async def test_it_streams(sentence: Pcm):
         partials = []
         for first in range(0, len(sentence), RATE // 5):
             recogniser.feed(sentence[first : first + RATE // 5])
-            partials.append(await recogniser.partial())
-        final = await recogniser.finish()
+            partials.append((await recogniser.partial()).text)
+        final = (await recogniser.finish()).text
         runs.append((partials, final))
         if len(runs) == 2:
             recogniser.feed(sentence)
-            both = await recogniser.finish()
+            both = (await recogniser.finish()).text
         recogniser.begin()
-        assert await recogniser.finish() == "", "a new utterance starts empty"
+        assert (await recogniser.finish()).text == "", "a new utterance starts empty"
         await recogniser.close()
     partials, final = runs[0]
     assert any(partials[: len(partials) * 2 // 3]), "a partial before two thirds were said"

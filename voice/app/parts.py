@@ -71,7 +71,7 @@ def make_conversation(
     loop = asyncio.get_running_loop()
     rules = SessionRules(
         pacing=load_pacing(),
-        floor=config.floor.rules(),
+        floor=config.floor.rules(config.server.language),
         language=config.server.language,
         played_scope=cast("PlayedScope", assumed("played_content.scope")),
     )

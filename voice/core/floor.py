@@ -2,33 +2,57 @@
 
 The voice goes down at the onset of speech, and stops only on evidence that a person wants the floor.
 
-| what is heard                         | nothing plays | plays, may be cut        | plays, may not be cut |
-| ------------------------------------- | ------------- | ------------------------ | --------------------- |
-| onset of voice                        | -             | duck                     | -                     |
-| partial: a stop phrase                | -             | cut (stop_phrase)        | -                     |
-| partial: words for us, twice the same | -             | cut (voice)              | -                     |
-| partial: backchannel, noise, one try  | -             | stay ducked              | -                     |
-| no words for us, `give_up` of silence  | -             | resume                   | -                     |
-| utterance: words for us               | take          | cut, take                | hold                  |
-| utterance: stop phrase                | take          | cut (stop_phrase), take  | hold                  |
-| utterance: backchannel (*)            | take          | resume, ignore           | ignore                |
-| utterance: a sound that reads as words| ignore        | resume, ignore           | ignore                |
-| utterance: no words                   | ignore        | resume                   | ignore                |
+| what is heard                            | nothing plays | plays, may be cut       | plays, may not be cut |
+| ---------------------------------------- | ------------- | ----------------------- | --------------------- |
+| onset of voice                           | -             | duck                    | -                     |
+| voice for `sustained` seconds (1)        | -             | cut (voice)             | -                     |
+| partial: a stop phrase                   | -             | cut (stop_phrase)       | duck                  |
+| partial: words for us, enough (2)        | -             | cut (voice)             | -                     |
+| partial: backchannel, noise, our own     | -             | stay ducked             | -                     |
+| silence after a backchannel or a noise   | -             | resume                  | resume                |
+| no words for us, `give_up` of silence    | -             | resume                  | resume                |
+| no evidence `window` after the duck      | -             | resume                  | resume                |
+| utterance: words for us                  | take          | cut, take               | hold                  |
+| utterance: stop phrase                   | take          | cut (stop_phrase), take | hold                  |
+| utterance: backchannel (3)               | take          | resume, ignore          | ignore                |
+| utterance: a sound that reads as words   | ignore        | resume, ignore          | ignore                |
+| utterance: our own words                 | ignore        | resume, ignore          | ignore                |
+| utterance: no words                      | ignore        | resume                  | ignore                |
 
-(*) and while nothing plays but a message waits for its turn: ignore; the assistant has not finished yet.
+(1) Unless what was read so far is a backchannel or our own words. `eager` does not wait for what is read.
+(2) Twice the same beginning, or `enough_words` in one reading; `relaxed` wants words that can be meant for the machine.
+(3) And while nothing plays but a message waits for its turn: ignore; the assistant has not finished yet. With `eager`
+    a backchannel is an answer like any other.
 
 The machine is pure: it takes (seconds, evidence) and owns no clock, no audio and no thread.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import Literal, get_args
 
 from voice.core.events import Cause
-from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance
+from voice.core.evidence import (
+    Evidence,
+    Partial,
+    SpeechPaused,
+    SpeechResumed,
+    SpeechStarted,
+    Utterance,
+    VoiceActivity,
+)
+from voice.core.phrases import Lexicon, Phrases, plain
+
+Sensitivity = Literal["eager", "default", "relaxed"]
+"""eager: any sustained voice cuts, for quiet rooms and slow speakers of short answers. default: backchannels and
+noises are talked through. relaxed: needs words that can be meant for the machine, for loud halls."""
+
+
+_EPSILON = 1e-6
+"""Seconds: sums of frame lengths are compared up to rounding."""
 
 
 class Act(Enum):
@@ -52,6 +76,11 @@ class Decision:
     cause: Cause = "voice"
 
 
+def _nothing_is_ours(text: str, onset: float, end: float) -> bool:
+    """For headphones and tests: no echo."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Playing:
     """What the loudspeaker is doing when evidence comes in."""
@@ -61,42 +90,60 @@ class Playing:
     can_interrupt: bool
     waiting: bool = False
     """A message is spoken or waits for its turn, so that a backchannel is no answer yet."""
+    own: Callable[[str, float, float], bool] = _nothing_is_ours
+    """Whether text that sounded between two times only repeats what the loudspeaker said."""
 
 
 @dataclass(frozen=True, slots=True)
 class FloorRules:
-    """What counts as what. Phrases are compared in lower case and without punctuation."""
+    """What counts as evidence. Durations in seconds."""
 
+    sensitivity: Sensitivity = "default"
+    sustained: float | None = 0.7
+    """Voice that cuts whatever it says; None: it never does. No backchannel of our scenes lasted longer."""
+    hole: float = 0.1
+    """Silence that ends a run of voice; shorter ones are consonants."""
+    min_voiced: float = 0.3
+    """Voice before the words of a partial are believed: on less the recogniser often reads the wrong words, though it
+    is right that somebody speaks. Stop phrases need no minimum."""
+    enough_words: int = 2
+    """Words for us in one reading that need no second reading to agree."""
     give_up: float = 0.7
-    """Seconds of silence after which a ducked voice comes back without waiting for the recogniser."""
-    min_voiced: float = 0.35
-    """Seconds of voice before the words of a partial are believed: below about 0.4 s the recogniser often reads the
-    wrong words, though it is right that somebody speaks."""
+    """Silence after which a ducked voice comes back without waiting for the recogniser any longer."""
+    window: float = 2.0
+    """Time after a duck in which evidence must come."""
     blip: float = 0.1
-    """Seconds of voice below which nothing was said, whatever the recogniser reads: a 0.3 s cough makes the detector
-    fire for 0.1 s, a short "no" for 0.2 s."""
+    """Voice below which nothing was said, whatever the recogniser reads: a 0.3 s cough makes the detector fire for
+    0.1 s, a short "no" for 0.2 s."""
     short: float = 0.25
-    """Seconds of voice below which only a stop phrase or a short answer is believed while the voice plays, and a
-    noise word is not believed at all."""
-    short_answers: Sequence[str] = ("yes", "no", "yep", "nope", "none", "never", "both", "help")
+    """Voice below which only a stop phrase or a short answer is believed while the voice plays, and a noise word is
+    not believed at all."""
     doubt: float = 1.5
-    """Seconds after which voice activity without any recognised word does not keep the next message waiting: a
-    noisy hall must not silence the program."""
+    """Time after which voice activity without any recognised word does not keep the next message waiting: a noisy
+    hall must not silence the program."""
     longest: float = 90.0
-    """Seconds after which an utterance that never ended is forgotten: longer than any utterance may last, so only
-    ears that died come here."""
-    stop_phrases: Sequence[str] = ("stop", "wait", "hold on", "no no", "quiet", "be quiet", "shut up", "pause")
-    backchannels: Sequence[str] = (
-        *("mm hm", "mm", "mhm", "mm hmm", "uh huh", "aha", "ah", "oh", "hm", "hmm", "right", "okay", "ok", "yeah"),
-        *("i see", "sure", "go on", "got it"),
-    )
-    noise_words: Sequence[str] = ("you", "the", "a", "uh", "um", "er", "eh", "oh", "huh", "thank you", "bye")
-    """What the recogniser makes of coughs, clicks and hums."""
+    """Time after which an utterance that never ended is forgotten: longer than any utterance may last, so only ears
+    that died come here."""
+    phrases: Phrases = field(default_factory=Phrases)
 
+    @classmethod
+    def of(cls, sensitivity: Sensitivity) -> FloorRules:
+        """The rules of a sensitivity."""
+        match sensitivity:
+            case "eager":
+                return cls(sensitivity, sustained=0.12, min_voiced=0.0)
+            case "default":
+                return cls()
+            case "relaxed":
+                return cls(sensitivity, sustained=None, window=1.2)
 
-def plain(text: str) -> str:
-    """`text` in lower case, without punctuation, with single blanks."""
-    return " ".join(re.sub(r"[^\w\s']", " ", text.lower().replace("’", "'")).split())
+    def __post_init__(self) -> None:
+        if self.sensitivity not in get_args(Sensitivity):
+            raise ValueError(f"sensitivity is one of {', '.join(get_args(Sensitivity))}")
+
+    def with_phrases(self, phrases: Phrases) -> FloorRules:
+        """The same rules in another language."""
+        return replace(self, phrases=phrases)
 
 
 @dataclass(slots=True)
@@ -105,11 +152,19 @@ class _Open:
 
     id: str
     onset: float
-    ducked: bool = False
+    ducked: float | None = None
+    """When the voice was lowered for it; None: it is not."""
     cut: bool = False
+    dismissed: bool = False
+    """The window went by without evidence: it lowers the voice no more."""
+    voiced: float = 0.0
+    before_run: float = 0.0
+    """Seconds of voice before the present run of it."""
     silent_since: float | None = None
     said: str = ""
-    """The words of the last believed partial."""
+    """The words of the last partial, in plain form."""
+    read: float = 0.0
+    """Seconds of voice that they were decoded from."""
 
 
 @dataclass(slots=True)
@@ -117,18 +172,11 @@ class Floor:
     """Takes evidence, gives decisions. Whoever asks tells what is playing at that moment."""
 
     rules: FloorRules = field(default_factory=FloorRules)
+    lexicon: Lexicon = field(init=False)
     _open: _Open | None = None
-    _stops: frozenset[str] = frozenset()
-    _backchannels: frozenset[str] = frozenset()
-    _noises: frozenset[str] = frozenset()
-    _answers: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        rules = self.rules
-        self._stops, self._backchannels, self._noises, self._answers = (
-            frozenset(filter(None, map(plain, phrases)))
-            for phrases in (rules.stop_phrases, rules.backchannels, rules.noise_words, rules.short_answers)
-        )
+        self.lexicon = Lexicon(self.rules.phrases)
 
     @property
     def user_speaks(self) -> bool:
@@ -139,17 +187,12 @@ class Floor:
         """The user holds the floor, so that no message may begin now."""
         return self._open is not None and (bool(self._open.said) or now - self._open.onset < self.rules.doubt)
 
-    def heard(
-        self,
-        evidence: SpeechStarted | SpeechPaused | SpeechResumed | Partial | Utterance,
-        now: float,
-        playing: Playing,
-    ) -> list[Decision]:
+    def heard(self, evidence: Evidence, now: float, playing: Playing) -> list[Decision]:
         """Decisions on one piece of evidence from the ears."""
         match evidence:
             case SpeechStarted(utterance_id=name):
                 self._open = _Open(name, evidence.onset)
-                return self._duck(self._open, playing)
+                return self._duck(self._open, now, playing)
             case Utterance():
                 return self._decide(evidence, playing)
         current = self._open
@@ -158,12 +201,17 @@ class Floor:
         match evidence:
             case SpeechPaused(end=end):
                 current.silent_since = end
-                return []
+                return self._let_go(current)
             case SpeechResumed():
                 current.silent_since = None
-                return self._duck(current, playing)
+                return self._duck(current, now, playing)
+            case VoiceActivity():
+                current.voiced = evidence.voiced
+                if evidence.silent > self.rules.hole:
+                    current.before_run = evidence.voiced
+                return self._sustained(current, evidence, playing)
             case Partial():
-                return self._weigh(current, evidence, playing)
+                return self._weigh(current, evidence, now, playing) or self._let_go(current)
 
     def tick(self, now: float) -> list[Decision]:
         """Decisions that time alone brings: a ducked voice comes back when no evidence came."""
@@ -172,66 +220,118 @@ class Floor:
             return []
         if now - current.onset > self.rules.longest:
             self._open = None
-            back = [Decision(Act.RESUME, current.id, "never ended")] if current.ducked and not current.cut else []
-            return [*back, Decision(Act.IGNORE, current.id, "never ended")]
-        if not current.ducked or current.cut or current.silent_since is None or self.is_for_us(current.said):
+            return [*self._resume(current, "never ended"), Decision(Act.IGNORE, current.id, "never ended")]
+        if current.ducked is None or current.cut:
             return []
-        if now - current.silent_since < self.rules.give_up:
+        if now - current.ducked > self.rules.window - _EPSILON:
+            current.dismissed = True
+            return self._resume(current, "no evidence in the window")
+        if current.silent_since is None or self.lexicon.is_for_us(current.said):
             return []
-        current.ducked = False
-        return [Decision(Act.RESUME, current.id, "silence")]
+        return self._resume(current, "silence") if now - current.silent_since > self.rules.give_up - _EPSILON else []
 
-    def started_speaking(self, playing: Playing) -> list[Decision]:
+    def started_speaking(self, now: float, playing: Playing) -> list[Decision]:
         """A message began to play while an utterance was open."""
         current = self._open
         if current is None:
             return []
-        if current.ducked and not playing.can_interrupt:
-            current.ducked = False
-            return [Decision(Act.RESUME, current.id, "may not be interrupted")]
-        return self._duck(current, playing)
+        if not playing.can_interrupt:
+            return self._resume(current, "may not be interrupted")
+        return self._duck(current, now, playing)
 
-    def _duck(self, current: _Open, playing: Playing) -> list[Decision]:
-        if current.ducked or current.cut or not (playing.speaking and playing.can_interrupt):
+    # ------------------------------------------------------------------ down and up
+
+    def _duck(self, current: _Open, now: float, playing: Playing) -> list[Decision]:
+        if current.ducked is not None or current.cut or current.dismissed:
             return []
-        current.ducked = True
+        if not (playing.speaking and playing.can_interrupt):
+            return []
+        current.ducked = now
         return [Decision(Act.DUCK, current.id, "onset")]
 
-    def _weigh(self, current: _Open, partial: Partial, playing: Playing) -> list[Decision]:
-        if partial.voiced < self.rules.min_voiced:
+    def _resume(self, current: _Open, reason: str) -> list[Decision]:
+        if current.ducked is None or current.cut:
             return []
+        current.ducked = None
+        return [Decision(Act.RESUME, current.id, reason)]
+
+    def _let_go(self, current: _Open) -> list[Decision]:
+        """In a pause, when there is nothing to read or all was read and is not for us, the voice comes back."""
+        if current.silent_since is None:
+            return []
+        if current.voiced < self.rules.blip:
+            return self._resume(current, "blip")
+        read = 0 < current.voiced <= current.read + _EPSILON
+        return self._resume(current, "backchannel or noise") if read and not self._for_us(current.said) else []
+
+    # ------------------------------------------------------------------ evidence while it goes on
+
+    def _sustained(self, current: _Open, activity: VoiceActivity, playing: Playing) -> list[Decision]:
+        rules = self.rules
+        if current.cut or rules.sustained is None or not (playing.speaking and playing.can_interrupt):
+            return []
+        if activity.silent > 0 or activity.voiced - current.before_run < rules.sustained - _EPSILON:
+            return []
+        if rules.sensitivity != "eager" and (
+            self.lexicon.is_backchannel(current.said) or playing.own(current.said, current.onset, activity.time)
+        ):
+            return []
+        return self._cut(current, "sustained voice")
+
+    def _weigh(self, current: _Open, partial: Partial, now: float, playing: Playing) -> list[Decision]:
         words = plain(partial.text)
-        before, current.said = current.said, words
-        if current.cut or not (playing.speaking and playing.can_interrupt):
+        before, current.said, current.read = current.said, words, partial.voiced
+        if current.cut or not words or not playing.speaking:
             return []
-        if self.is_stop(words):
-            current.cut = True
-            return [Decision(Act.CUT, current.id, "stop phrase in a partial", "stop_phrase")]
-        if self.is_for_us(words) and before and words.split()[0] == before.split()[0]:
-            current.cut = True
-            return [Decision(Act.CUT, current.id, "two partials agree")]
+        if playing.own(words, current.onset, now):
+            current.said = ""
+            return []
+        if self.lexicon.is_stop(words) and partial.voiced >= self.rules.blip:
+            if playing.can_interrupt:
+                return self._cut(current, "stop phrase in a partial", "stop_phrase")
+            if current.ducked is None:
+                current.ducked = now
+                return [Decision(Act.DUCK, current.id, "stop phrase")]
+            return []
+        if not playing.can_interrupt or partial.voiced < self.rules.min_voiced or not self._for_us(words):
+            return []
+        if len(words.split()) >= self.rules.enough_words:
+            return self._cut(current, "words for us")
+        if before and words.split()[0] == before.split()[0]:
+            return self._cut(current, "two partials agree")
         return []
+
+    def _for_us(self, words: str) -> bool:
+        """Whether words may be meant for the machine."""
+        return self.lexicon.is_for_us(words)
+
+    def _cut(self, current: _Open, reason: str, cause: Cause = "voice") -> list[Decision]:
+        current.cut = True
+        return [Decision(Act.CUT, current.id, reason, cause)]
+
+    # ------------------------------------------------------------------ the end of an utterance
 
     def _decide(self, utterance: Utterance, playing: Playing) -> list[Decision]:
         current = self._open
         known = current is not None and current.id == utterance.utterance_id
-        ducked = known and current is not None and current.ducked
-        was_cut = known and current is not None and current.cut
-        if known:
+        back, was_cut = [], False
+        if known and current is not None:
             self._open = None
+            back, was_cut = self._resume(current, "utterance over"), current.cut
         name, words = utterance.utterance_id, plain(utterance.text)
-        back = [Decision(Act.RESUME, name, "utterance over")] if ducked and not was_cut else []
+        cause: Cause = "stop_phrase" if self.lexicon.is_stop(words) else "voice"
         if not words:
             return [*back, Decision(Act.IGNORE, name, "no words")]
-        if was_cut:
-            return [Decision(Act.TAKE, name, "after its cut", "stop_phrase" if self.is_stop(words) else "voice")]
+        if playing.own(words, utterance.onset, utterance.end):
+            return [*back, Decision(Act.IGNORE, name, "our own words")]
         if (why := self._no_words_for_us(words, utterance.end - utterance.onset, playing)) is not None:
             return [*back, Decision(Act.IGNORE, name, why)]
+        if was_cut:
+            return [Decision(Act.TAKE, name, "after its cut", cause)]
         if not playing.speaking:
             return [*back, Decision(Act.TAKE, name, "nothing plays")]
         if not playing.can_interrupt:
             return [*back, Decision(Act.HOLD, name, "may not be interrupted")]
-        cause: Cause = "stop_phrase" if self.is_stop(words) else "voice"
         return [Decision(Act.CUT, name, "utterance with words", cause), Decision(Act.TAKE, name, "after its cut")]
 
     def _no_words_for_us(self, words: str, voiced: float, playing: Playing) -> str | None:
@@ -240,31 +340,13 @@ class Floor:
         if voiced < rules.blip:
             return "blip"
         if not playing.speaking and not playing.waiting:
-            return "short noise" if short and _only(words, self._noises) else None
-        if self.is_stop(words) or _only(words, self._answers):
+            return "short noise" if short and self.lexicon.is_noise(words) else None
+        if self.lexicon.is_stop(words) or self.lexicon.is_answer(words):
             return None
-        if (short and playing.speaking) or _only(words, self._noises):
+        if self.lexicon.is_noise(words):
             return "noise"
-        return "backchannel" if _only(words, self._backchannels) else None
-
-    # ------------------------------------------------------------------ what words are
-
-    def is_stop(self, words: str) -> bool:
-        """Whether the words begin with a stop phrase."""
-        return any(words == phrase or words.startswith(phrase + " ") for phrase in self._stops)
-
-    def is_for_us(self, words: str) -> bool:
-        """Whether there are words that are neither backchannels nor what noises read as."""
-        return bool(words) and not _only(words, self._backchannels | self._noises)
-
-
-def _only(words: str, phrases: frozenset[str]) -> bool:
-    """Whether the words are nothing but these phrases, any number of them in a row."""
-    single = words.split()
-    longest = max((len(phrase.split()) for phrase in phrases), default=0)
-    reached = {0}  # numbers of words that phrases fill up from the beginning
-    for end in range(1, len(single) + 1):
-        starts = range(max(0, end - longest), end)
-        if any(start in reached and " ".join(single[start:end]) in phrases for start in starts):
-            reached.add(end)
-    return len(single) in reached
+        if rules.sensitivity == "eager":
+            return None
+        if short and playing.speaking:
+            return "noise"
+        return "backchannel" if self.lexicon.is_backchannel(words) else None

@@ -53,9 +53,10 @@ from voice.core.events import (
     UserCut,
     VoiceStopped,
 )
-from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance
+from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance, VoiceActivity
 from voice.core.floor import Act, Decision, Floor, FloorRules, Playing
 from voice.core.holding import Holding, Said, merged
+from voice.core.own_words import OwnWords
 from voice.core.pacing import Pacing
 from voice.core.question import Question
 from voice.core.speaking import Speaking, Stopped
@@ -101,6 +102,7 @@ class Session:
         self._holding = Holding()
         self._cut_now: _Cut | None = None
         self._account = Account(rules.played_scope)
+        self._own = OwnWords()
         self._question = Question()
         self._told = self._question.expectation
         self._turn: str | None = None
@@ -122,8 +124,8 @@ class Session:
         """Take one input at time `now` (seconds of the injected clock)."""
         if self._ended:
             return []
-        out = self._noted(self._take(event, now))
-        return [*out, *self._noted(self._go_on(now)), *self._expect()]
+        out = self._noted(self._take(event, now), now)
+        return [*out, *self._noted(self._go_on(now), now), *self._expect()]
 
     def _take(self, event: Input, now: float) -> list[Output]:
         match event:
@@ -145,7 +147,7 @@ class Session:
                 return self.speaking.played(event, now, halted)
             case VoiceStopped():
                 return self._stopped(event, now)
-            case SpeechStarted() | SpeechPaused() | SpeechResumed() | Partial() | Utterance():
+            case SpeechStarted() | SpeechPaused() | SpeechResumed() | VoiceActivity() | Partial() | Utterance():
                 return self._decide(self.floor.heard(event, now, self._playing()), event, now)
             case Tick():
                 return []
@@ -202,7 +204,7 @@ class Session:
         if self.speaking.current is None and self._may_start(now):
             out += self.speaking.start_next(now)
             if self.speaking.current is not None:
-                out += self._decide(self.floor.started_speaking(self._playing()), None, now)
+                out += self._decide(self.floor.started_speaking(now, self._playing()), None, now)
         else:
             out += self.speaking.feed(now)
         if self._closing is not None and self.speaking.idle and not self._holding and not self._more_to_come():
@@ -222,6 +224,7 @@ class Session:
             speaking=message is not None and message.started,
             can_interrupt=message is None or message.can_interrupt or message.stalled,
             waiting=not self.speaking.idle,
+            own=self._own.repeats,
         )
 
     def _next_can_be_cut(self) -> bool:
@@ -348,8 +351,9 @@ class Session:
             self.speaking.dead_turns.remember(message.turn_id, cut.cause)
         return self.speaking.finish(cut.stopped, cut.cause, cut.t if message is not None else now)
 
-    def _noted(self, out: list[Output]) -> list[Output]:
+    def _noted(self, out: list[Output], now: float) -> list[Output]:
         self._account.note(out)
+        self._own.note(out, now)
         return out
 
     # ------------------------------------------------------------------ to the server

@@ -22,7 +22,7 @@ from voice.audio.activity import FRAME_SECONDS, Activity
 from voice.audio.base import SILENCE_DB, decibels
 from voice.core.events import Input
 from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance, VoiceActivity
-from voice.stt.base import RATE, Pcm, Recogniser, RecogniserError
+from voice.stt.base import RATE, Pcm, Reading, Recogniser, RecogniserError
 from voice.stt.endpoint import Began, Decision, Ended, Endpointer, EndpointRules, Paused, Resumed
 
 _FIRST_PARTIAL = 0.2
@@ -46,6 +46,26 @@ _LEAST_VOICE = 2 * FRAME_SECONDS
 """Seconds of voice below which nothing is decoded. Only the continuation of an overlong utterance can have so little:
 the tail of its last word, or nobody, and recognisers invent words ("You", "The") on silence."""
 
+_ECHO_DB = -60.0
+"""dBFS of removed echo above which our own voice sounds: what is left of it before the onset reads as words (measured
+with an echo 10 dB under the user: 6 % of stop phrases are read right with 0.3 s of it before them, 57 % with 0.04)."""
+
+_UNDER_ECHO_DB = 14.0
+"""dB under the echo that was removed below which a frame is no voice, whatever the detector says: the linear filter
+takes 20 dB and more out, and a person 10 dB under our full voice still counts. Once the voice is lowered (by 20 dB)
+this asks for nothing any more."""
+
+_LEAST_PRE_ROLL = 0.1
+"""Seconds before the onset that are always decoded: the first consonant."""
+
+_QUIET = 0.1
+"""Probability below which there is surely no voice."""
+
+_REFRESH = (8, 32)
+"""Quiet frames after our own voice (0.25 s), and again and again (1 s), after which the detector forgets what it heard.
+After ten seconds of our own echo, well removed, it gave a person at full level 0.4 and less; having forgotten, 1.0. It
+does not forget while we speak: its memory is what keeps the rest of the echo from being taken for a voice."""
+
 _RING_MARGIN = 0.3
 """Seconds the ring holds beside the pre-roll: the onset window (128 ms), a frame and a few blocks."""
 
@@ -61,6 +81,10 @@ class Detector(Protocol):
 
     def feed(self, block: Pcm, time: float) -> list[tuple[float, float]]:
         """(end in seconds, probability) of each 512-sample frame that the block completed."""
+        ...
+
+    def reset(self) -> None:
+        """Forget the stream so far."""
         ...
 
 
@@ -119,10 +143,13 @@ class Listener:
         self._task: asyncio.Task[None] | None = None
         # of the audio thread
         self._ring: deque[tuple[float, Pcm]] = deque()
+        self._echoed_until = float("-inf")
+        self._quiet = 0
+        """Frames without voice and without echo."""
         self._ring_seconds = self._endpointer.rules.pre_roll + _RING_MARGIN
         self._closed_until = float("-inf")
         self._batch: list[Pcm] = []
-        self._power = self._echo_power = 0.0
+        self._power = self._echo_power = self._echo_before = 0.0
         self._blocks = 0
         # of the loop's thread
         self._queue: deque[_Open] = deque()
@@ -167,20 +194,38 @@ class Listener:
         if loop is None:
             return
         self._ring.append((time, speech))
+        if echo_db > _ECHO_DB:
+            self._echoed_until = time + len(speech) / RATE
         if self._endpointer.open:
             self._batch.append(speech)
         self._power += float(gate @ gate) / len(gate)
         self._echo_power += 10 ** (echo_db / 10)
         self._blocks += 1
         for frame_end, probability in self._detector.feed(gate, time):
+            if self._under_echo():
+                probability = 0.0
             for decision in self._endpointer.update(frame_end, probability, FRAME_SECONDS):
                 self._pass_on(loop, decision)
             if self._endpointer.open:
                 self._pass_on(loop, self._frame(frame_end))
+            self._refresh(frame_end, probability)
             self._power = self._echo_power = 0.0
             self._blocks = 0
         while self._ring and self._ring[0][0] < time - self._ring_seconds:
             self._ring.popleft()
+
+    def _under_echo(self) -> bool:
+        """Whether the frame is far less loud than the echo was, in it or just before."""
+        echo, before = self._echo_power, self._echo_before
+        self._echo_before = echo
+        return self._power < max(echo, before) * 10 ** (-_UNDER_ECHO_DB / 10)
+
+    def _refresh(self, frame_end: float, probability: float) -> None:
+        quiet = probability < _QUIET and self._echoed_until <= frame_end - FRAME_SECONDS
+        self._quiet = self._quiet + 1 if quiet else 0
+        first, again = _REFRESH
+        if self._quiet == first or (self._quiet and self._quiet % again == 0):
+            self._detector.reset()
 
     def _frame(self, end: float) -> _Frame:
         blocks = max(1, self._blocks)
@@ -190,7 +235,11 @@ class Listener:
     def _pass_on(self, loop: asyncio.AbstractEventLoop, decision: Decision | _Frame) -> None:
         """Hand the audio so far to the utterance it belongs to, then the decision or how it goes on."""
         if isinstance(decision, Began) and not decision.continues:
-            start = max(decision.onset - self._endpointer.rules.pre_roll, self._closed_until)
+            start = max(
+                decision.onset - self._endpointer.rules.pre_roll,
+                min(decision.onset - _LEAST_PRE_ROLL, self._echoed_until),
+                self._closed_until,
+            )
             self._batch = [block for time, block in self._ring if time + len(block) / RATE > start]
         elif isinstance(decision, Ended):
             self._closed_until = decision.end
@@ -247,7 +296,7 @@ class Listener:
     async def _follow(self, utterance: _Open) -> str:
         """Feed one utterance to the recogniser until its end; return its text."""
         tried = 0
-        speculation: str | None = None
+        speculation: Reading | None = None
         partial_at = _FIRST_PARTIAL
         read = 0.0  # seconds of voice in the newest decode
         shown = ""
@@ -257,26 +306,26 @@ class Listener:
             this_pause_tried = utterance.paused and tried == pause
             if utterance.end is not None:
                 if this_pause_tried and speculation is not None:
-                    return speculation
+                    return speculation.text
                 return await self._final(utterance)
             decodable = voiced + _EPSILON >= _LEAST_VOICE
             if utterance.paused and not this_pause_tried and decodable:
                 tried = pause
-                text = speculation = await self._decode(utterance, final=True)
+                reading = speculation = await self._decode(utterance, final=True)
             elif not utterance.paused and (
                 voiced + _EPSILON >= partial_at or (decodable and self._took < _QUICK and _order_over(utterance, read))
             ):
                 partial_at = voiced + max(self._partial_every, _GROWTH * voiced)
                 read = voiced
-                text = await self._decode(utterance, final=False)
+                reading = await self._decode(utterance, final=False)
             else:
                 await utterance.changed.wait()
                 continue
-            if text is not None and (text or shown):
-                shown = text
-                self._emit(Partial(utterance.id, text, voiced))
+            if reading is not None and (reading.text or shown or reading.kinds):
+                shown = reading.text
+                self._emit(Partial(utterance.id, reading.text, voiced, reading.kinds))
 
-    async def _decode(self, utterance: _Open, final: bool) -> str | None:
+    async def _decode(self, utterance: _Open, final: bool) -> Reading | None:
         """Feed what is new and ask once; None when the recogniser failed, which is reported."""
         waiting, utterance.waiting = utterance.waiting, []
         for pcm in waiting:
@@ -295,9 +344,9 @@ class Listener:
         if utterance.voiced + _EPSILON < _LEAST_VOICE:
             return ""
         for _ in range(_TRIES):
-            text = await self._decode(utterance, final=True)
-            if text is not None:
-                return text
+            reading = await self._decode(utterance, final=True)
+            if reading is not None:
+                return reading.text
         self._on_error("the recogniser failed twice on one utterance; it counts as without words")
         return ""
 
