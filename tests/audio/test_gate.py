@@ -21,7 +21,7 @@ class Play:
     """Feeds a gate blocks of given levels; `choose` says which signal it took: "linear", "aec3" or "nothing"."""
 
     def __init__(self) -> None:
-        self.gate = Gate(0)
+        self.gate = Gate()
         self.choose(seconds=1)
 
     def choose(self, mic: float = -60, left: float = -60, echo: float = -100, far: float = -100, seconds=0.01) -> str:

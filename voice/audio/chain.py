@@ -140,6 +140,8 @@ class Chain:
             self._jumps = self.reference.jumps
             self._canceller.path_changed()
         cleaned = self._canceller.process(pcm, far)
+        if self._canceller.drift_ppm != self.reference.drift_ppm:
+            self.reference.drift_ppm = self._canceller.drift_ppm
         self._microphone_db = _meter(self._microphone_db, pcm)
         self._gate_db = _meter(self._gate_db, cleaned.gate)
         self._hear(cleaned.gate, cleaned.speech, time - self._canceller.delay / RATE, cleaned.echo_db)

@@ -17,6 +17,7 @@ import numpy as np
 import pywebrtc_audio
 
 from voice.audio.base import BLOCK, RATE, SILENCE_DB, Pcm, decibels
+from voice.audio.drift import DriftMeter
 from voice.audio.gate import COLD, JUMPED, Gate
 from voice.audio.kalman import KalmanCanceller
 
@@ -47,6 +48,12 @@ class EchoCanceller(Protocol):
         """Take one block of the microphone and what was played meanwhile, each of shape (BLOCK,)."""
         ...
 
+    @property
+    def drift_ppm(self) -> float:
+        """By how much the microphone's clock was found to be faster than the loudspeaker's; 0 while nothing is known.
+        The far end is to be resampled by so much."""
+        ...
+
     def path_changed(self) -> None:
         """Samples were lost or the device is another: what was learnt about the way of the echo may be wrong."""
         ...
@@ -56,6 +63,7 @@ class NoCanceller:
     """For headphones, and to measure what the others are worth."""
 
     delay = 0
+    drift_ppm = 0.0
 
     def process(self, mic: Pcm, far: Pcm) -> Cleaned:
         """The microphone as it is."""
@@ -70,6 +78,7 @@ class WebRtcCanceller:
 
     delay = 128
     """Samples (8 ms), measured: a burst comes out 128 samples late."""
+    drift_ppm = 0.0
 
     def __init__(self) -> None:
         self._aec = pywebrtc_audio.EchoCanceller(sample_rate=RATE, num_channels=1, stream_delay_ms=0)
@@ -87,38 +96,59 @@ class WebRtcCanceller:
 
 
 class TwoFilterCanceller:
-    """The speech is the Kalman filter's output, the gate what `voice.audio.gate` chooses. Both lag alike."""
+    """The speech is the Kalman filter's output, the gate what `voice.audio.gate` chooses.
+
+    AEC3 lags, so the linear filter gets the microphone as late. That costs nothing and gives it room before the
+    stamps' zero: an echo that seems to come before its sound, by stamps that are wrong by a few ms, is still found.
+    """
 
     delay = WebRtcCanceller.delay
 
     def __init__(self) -> None:
         self._aec3, self._kalman = WebRtcCanceller(), KalmanCanceller()
-        self._gate = Gate(self.delay)
-        self._held_back = np.zeros(self.delay, np.float32)
+        self._gate = Gate()
+        self._drift = DriftMeter()
+        self._held_back: Pcm = np.zeros(self.delay, np.float32)
         self._restarts = 0
-        self._echo_power = 0.0
+        self._echo_delay: float | None = None
 
     @property
     def left_db(self) -> float:
         """What the linear filter leaves of the echo, measured: dB of the microphone's power, 0 while it is young."""
         return self._gate.left_db
 
+    @property
+    def drift_ppm(self) -> float:
+        """See `EchoCanceller`."""
+        return self._drift.ppm
+
+    @property
+    def echo_delay(self) -> float | None:
+        """Seconds from the far end as it is handed in to its echo in the microphone; None while it is not known."""
+        return self._echo_delay
+
     def process(self, mic: Pcm, far: Pcm) -> Cleaned:
         """See the class."""
         aec3 = self._aec3.process(mic, far).gate
-        late = np.concatenate([self._held_back, self._kalman.process(mic, far)])
-        speech, self._held_back = late[:BLOCK], late[BLOCK:]
+        held = np.concatenate([self._held_back, mic])
+        late, self._held_back = held[:BLOCK], held[BLOCK:]
+        speech = self._kalman.process(late, far)
         if self._kalman.restarts != self._restarts:
             self._restarts = self._kalman.restarts
-            self._gate.begin_anew(JUMPED)
+            self._begin_anew(JUMPED)
         power = self._kalman.echo_power
-        gate = self._gate.choose(mic, far, power, speech, aec3)
-        echo = (self.delay * self._echo_power + (BLOCK - self.delay) * power) / BLOCK
-        self._echo_power = power
-        return Cleaned(gate, speech, decibels(echo))
+        if self._drift.observe(self._kalman.path, self._kalman.sounding):
+            strongest = int(np.argmax(np.abs(self._kalman.response)))
+            self._echo_delay = (strongest - self.delay) / RATE
+        return Cleaned(self._gate.choose(late, far, power, speech, aec3), speech, decibels(power))
 
     def path_changed(self) -> None:
         """Both learn the new way."""
         self._aec3.path_changed()
         self._kalman.path_changed()
-        self._gate.begin_anew(COLD)
+        self._begin_anew(COLD)
+
+    def _begin_anew(self, blocks: int) -> None:
+        self._gate.begin_anew(blocks)
+        self._drift.begin_anew()
+        self._echo_delay = None

@@ -29,8 +29,8 @@ COLD = 150
 """Blocks (1.5 s) of far-end sound, from the start or after another device or an xrun, in which the gate is shut while
 the voice sounds: AEC3 lets the first sentence interrupt itself in 1 of 4 cold starts until then."""
 
-JUMPED = 100
-"""The same (1 s) after a jump that the linear filter has found: AEC3 finds the new way sooner than the first."""
+JUMPED = 200
+"""The same (2 s) after a jump that the linear filter has found: AEC3 lets through what it has held off before."""
 
 _SOUND = BLOCK * 10 ** (-50 / 10)
 """Energy of a far-end block at -50 dBFS: the loudspeaker says something."""
@@ -70,13 +70,12 @@ _HANG = 10
 
 
 class Gate:
-    """See the top of this file. One thread; the outputs lag by `lag` samples behind the microphone."""
+    """See the top of this file. One thread."""
 
-    def __init__(self, lag: int) -> None:
+    def __init__(self) -> None:
         self.left_db = _WORST_DB
         """What the linear filter leaves of the echo, in dB of the microphone's power."""
-        self._late = lag / BLOCK
-        self._mic = self._echo = self._peak = 0.0
+        self._peak = 0.0
         self._noise = 1e-6
         self._shut = COLD
         self._since = _ROOM
@@ -91,12 +90,9 @@ class Gate:
         self._hang = 0
 
     def choose(self, mic: Pcm, far: Pcm, echo_power: float, linear: Pcm, aec3: Pcm) -> Pcm:
-        """The signal to decide on: `linear` or `aec3`, or silence. `mic`, `far` and `echo_power` (mean square of the
-        echo estimate) belong to the newest block, the outputs to the one that is `lag` samples older."""
-        newest = float(mic @ mic) / BLOCK
-        power = self._late * self._mic + (1 - self._late) * newest
-        echo = self._late * self._echo + (1 - self._late) * echo_power
-        self._mic, self._echo = newest, echo_power
+        """The signal to decide on: `linear` or `aec3`, or silence. All belong to the same block of the microphone;
+        `echo_power` is the mean square of the echo estimate."""
+        power = float(mic @ mic) / BLOCK
         left = float(linear @ linear) / BLOCK
         sounds = float(far @ far) > _SOUND
         self._since = 0 if sounds else self._since + 1
@@ -106,7 +102,7 @@ class Gate:
             return linear
         stands_out = left > self._peak * 10 ** ((self.left_db + _MARGIN_DB) / 10)
         self._hang = _HANG if stands_out else self._hang - 1
-        self._measure(power, echo, left)
+        self._measure(power, echo_power, left)
         if self._shut > 0:
             self._shut -= sounds
             return self._nothing

@@ -111,6 +111,22 @@ class KalmanCanceller:
         self._watch(float(mic @ mic), float(rest @ rest))
         return np.clip(rest, -1, 1)
 
+    @property
+    def sounding(self) -> bool:
+        """Whether the newest block had something to learn from."""
+        return self._silent == 0
+
+    @property
+    def path(self) -> Spectra:
+        """The response from loudspeaker to microphone as it is known, shape (partitions, bins); not a copy."""
+        return self._path
+
+    @property
+    def response(self) -> Pcm:
+        """The same in time, samples at `RATE`."""
+        parts = np.fft.irfft(self._path, _FFT, axis=1)[:, :BLOCK]
+        return np.asarray(parts.reshape(-1), np.float32)
+
     def path_changed(self) -> None:
         """The echo takes another way now: learn it as quickly as from nothing, starting from what is known."""
         self._variance[:] = _UNKNOWN

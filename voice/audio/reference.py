@@ -9,24 +9,31 @@ lies in time:
 2. A stamp that is off by more than `JUMP` from the ones just before is set aside; `BELIEVED` of them in a row mean that
    the stream stopped or skipped (an xrun, another device). Then the count is moved: what lies in the gap was not played
    and is silence.
-3. The lag between the two counts is a whole number of samples, and changes only when the offsets say that it is off by
-   more than `SLACK` samples (clock drift).
+3. The lag between the two counts stands still, except that it glides by the drift between the two clocks
+   (`drift_ppm`), sample by sample and between samples; it jumps only when the offsets say that it is off by more than
+   `SLACK` samples.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 
 import numpy as np
 
 from voice.audio.base import RATE, Pcm
+from voice.audio.fractional import HALF, read
 
 JUMP = 0.008
 """Seconds; PulseAudio's stamps wander by up to 6 ms in half a second, an xrun is at least a block of 10 ms."""
 BELIEVED = 3
 """Stamps in a row; one alone may be a callback that was held up."""
 SLACK = 16.0
-"""Samples (1 ms at 16 kHz): at 60 ppm of drift the lag moves once in 17 s, and the canceller learns in between."""
+"""Samples (1 ms at 16 kHz): at 60 ppm of drift that nobody measures the lag moves once in 17 s, and the canceller
+learns in between."""
+LATE = HALF
+"""Samples (0.5 ms) by which the reference comes late, because reading between samples needs as many of the next block,
+and a device without latency has not played them yet. Sound takes as long for 17 cm."""
 _FIRST = 50
 """Stamps whose mean is the first offset."""
 _SLOW = 1 / 6000
@@ -41,13 +48,25 @@ class _Stream:
     """The timeline of one direction: `count` samples so far, and the time of sample 0."""
 
     def __init__(self, rate: int) -> None:
-        self._rate = rate
+        self._rate = float(rate)
         self.count = 0
         self.start = 0.0
         self._near = 0.0
         """The time of sample 0 as the newest stamps have it."""
         self._stamps = 0
         self._off = 0
+
+    @property
+    def now(self) -> float:
+        """The time of the next sample."""
+        return self.start + self.count / self._rate
+
+    def run_at(self, rate: float) -> None:
+        """A second has `rate` samples from now on."""
+        moved = self.count / self._rate - self.count / rate
+        self.start += moved
+        self._near += moved
+        self._rate = rate
 
     def stamp(self, time: float) -> int:
         """Take the stamp of the next sample; returns by how many samples the count was moved (0: by none)."""
@@ -82,13 +101,28 @@ class Reference:
         self._ring = np.zeros(round(_KEPT * rate), np.float32)
         self._played = _Stream(rate)
         self._heard = _Stream(rate)
-        self._lag: int | None = None
+        self._drift_ppm = 0.0
+        self._pace = 1.0
+        self._place: float | None = None
+        """In samples played: where the next microphone block is, by the count."""
         self._lock = threading.Lock()
 
     @property
-    def lag(self) -> int:
+    def lag(self) -> float:
         """Samples between the two counts, as it is used now; 0 before the first microphone block."""
-        return self._lag or 0
+        return 0.0 if self._place is None else self._place - self._heard.count
+
+    @property
+    def drift_ppm(self) -> float:
+        """By how much the microphone's clock is the faster one; what was played is resampled by so much."""
+        return self._drift_ppm
+
+    @drift_ppm.setter
+    def drift_ppm(self, ppm: float) -> None:
+        with self._lock:
+            self._drift_ppm = ppm
+            self._pace = 1 / (1 + ppm * 1e-6)
+            self._heard.run_at(self._rate / self._pace)
 
     def wrote(self, block: Pcm, dac_time: float) -> None:
         """`block` leaves the loudspeaker from `dac_time` (seconds) on."""
@@ -103,25 +137,40 @@ class Reference:
             self._played.count += block.size
 
     def at(self, adc_time: float, n: int) -> Pcm:
-        """What was played while the next `n` microphone samples, stamped `adc_time`, were taken; else zeros."""
+        """What was played while the next `n` microphone samples, stamped `adc_time`, were taken, `LATE` samples late;
+        else zeros."""
         with self._lock:
             if self._heard.stamp(adc_time):
                 self._jumped()
-            lag = (self._heard.start - self._played.start) * self._rate
-            if self._lag is None or abs(lag - self._lag) > SLACK:
-                self._lag = round(lag)
-            first = self._heard.count + self._lag
+            place = (self._heard.now - self._played.start) * self._rate
+            if self._place is None or abs(place - self._place) > SLACK:
+                self._place = float(round(place))
+            first = self._place
             self._heard.count += n
-            return self._get(first, n)
+            self._place += n * self._pace
+            whole = math.floor(first)
+            if self._pace == 1 and whole == first:
+                return self._get(whole - LATE, n)
+            around = self._get(whole - LATE - HALF + 1, n + 2 * HALF)
+            return read(around, first - whole, self._pace, n)
 
     def _jumped(self) -> None:
         self.jumps += 1
-        self._lag = None
+        self._place = None
 
     def _put(self, first: int, block: Pcm) -> None:
-        self._ring[np.arange(first, first + block.size) % self._ring.size] = block
+        at = first % self._ring.size
+        room = self._ring.size - at
+        self._ring[at : at + block.size] = block[:room]
+        self._ring[: max(0, block.size - room)] = block[room:]
 
     def _get(self, first: int, n: int) -> Pcm:
-        index = np.arange(first, first + n)
-        there = (index < self._played.count) & (index >= max(0, self._played.count - self._ring.size))
-        return np.where(there, self._ring[index % self._ring.size], np.float32(0))
+        """`n` samples from `first` on, zeros where there are none (any more)."""
+        begin, end = max(first, 0, self._played.count - self._ring.size), min(first + n, self._played.count)
+        out = np.zeros(n, np.float32)
+        if begin < end:
+            at, size = begin % self._ring.size, end - begin
+            room = min(size, self._ring.size - at)
+            out[begin - first : begin - first + room] = self._ring[at : at + room]
+            out[begin - first + room : end - first] = self._ring[: size - room]
+        return out
