@@ -112,7 +112,7 @@ async def _recognise(config: Config, sound: Pcm) -> str:
         recogniser.begin()
         recogniser.feed(sound)
         began = asyncio.get_running_loop().time()
-        text = await recogniser.finish()
+        text = (await recogniser.finish()).text
         took = asyncio.get_running_loop().time() - began
     finally:
         await recogniser.close()

@@ -19,7 +19,7 @@ from voice.audio.chain import Chain
 from voice.bench.playback import clauses_of
 from voice.core.events import Input, MessageCompleted, SendUserMessage
 from voice.core.script import speakable
-from voice.stt.base import RATE, Pcm
+from voice.stt.base import RATE, Pcm, Reading
 from voice.stt.moonshine_worker import MoonshineEngine
 from voice.tts.base import Voiced, VoiceError
 from voice.tts.espeak import EspeakVoice
@@ -35,7 +35,7 @@ class TimedRecogniser:
 
     name = "moonshine"
 
-    def __init__(self, engine: MoonshineEngine, memory: dict[bytes, str]) -> None:
+    def __init__(self, engine: MoonshineEngine, memory: dict[bytes, Reading]) -> None:
         self._engine, self._memory = engine, memory
         self._audio: list[Pcm] = []
         self.decodes = 0
@@ -54,25 +54,25 @@ class TimedRecogniser:
         """More of it."""
         self._audio.append(np.array(pcm, np.float32))
 
-    async def partial(self) -> str:
-        """The text so far."""
+    async def partial(self) -> Reading:
+        """What there is so far."""
         return await self._decode()
 
-    async def finish(self) -> str:
-        """The text of the whole utterance."""
+    async def finish(self) -> Reading:
+        """What the whole utterance is."""
         return await self._decode()
 
-    async def _decode(self) -> str:
+    async def _decode(self) -> Reading:
         audio = np.concatenate([np.zeros(0, np.float32), *self._audio])
         if not audio.size:
-            return ""
+            return Reading()
         self.decodes += 1
-        text = self.read(audio)
+        reading = self.read(audio)
         await asyncio.sleep(DECODE_SECONDS + DECODE_SHARE * audio.size / RATE)
-        return text
+        return reading
 
-    def read(self, audio: Pcm) -> str:
-        """The text of some audio, without taking time."""
+    def read(self, audio: Pcm) -> Reading:
+        """What is read of some audio, without taking time."""
         key = hashlib.blake2b(audio.tobytes(), digest_size=16).digest()
         if key not in self._memory:
             self._engine.begin()

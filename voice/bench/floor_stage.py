@@ -314,7 +314,7 @@ class _Stage:
         before, after = _WORDS_AROUND
         alone = self.room.user[max(0, round((onset - before) * RATE)) : round((end + after) * RATE)]
         noise = np.random.default_rng(0).standard_normal(alone.size) * 10 ** (_NOISE_DB / 20)
-        return self.world.recogniser.read((alone + noise).astype(np.float32))
+        return self.world.recogniser.read((alone + noise).astype(np.float32)).text
 
 
 def undisturbed_of(stage: _Stage) -> Pcm:

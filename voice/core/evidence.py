@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from voice.core.kinds import Kinds
+
 
 @dataclass(frozen=True, slots=True)
 class SpeechStarted:
@@ -39,6 +41,8 @@ class Partial:
     text: str
     voiced: float
     """Seconds of voice that the text was decoded from."""
+    kinds: Kinds | None = None
+    """What the beginning of the utterance sounds like; None: the recogniser can't tell."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+from voice.core.kinds import Kinds
 
 Pcm = npt.NDArray[np.float32]
 """Mono samples in -1..1, shape (n,)."""
@@ -16,6 +19,16 @@ RATE = 16000
 
 class RecogniserError(Exception):
     """The recogniser could not work; one line with cause and remedy, without any recognised text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a recogniser makes of an utterance so far."""
+
+    text: str = ""
+    """"" when there are no words in it."""
+    kinds: Kinds | None = None
+    """None: the engine can't tell, or the utterance is too long for its beginning to matter."""
 
 
 class Recogniser(Protocol):
@@ -40,12 +53,12 @@ class Recogniser(Protocol):
         """Append 16 kHz samples to the utterance."""
         ...
 
-    async def partial(self) -> str:
-        """The text so far. Concurrent calls while one is running may share its answer."""
+    async def partial(self) -> Reading:
+        """What there is so far. Concurrent calls while one is running may share its answer."""
         ...
 
-    async def finish(self) -> str:
-        """The text of the whole utterance ("" if there are no words). May be called again after more feed."""
+    async def finish(self) -> Reading:
+        """What the whole utterance is. May be called again after more feed."""
         ...
 
     async def close(self) -> None:

@@ -7,17 +7,13 @@ long utterance the first part is decoded once, up to a quiet moment, and kept.
 from __future__ import annotations
 
 import numpy as np
-from moonshine_voice.moonshine_api import ModelArch
-from moonshine_voice.transcriber import Transcriber
-from moonshine_voice.utils import get_model_path
 
-from voice.stt.base import RATE, Pcm
+from voice.stt.base import RATE, Pcm, Reading
+from voice.stt.kinds import KindsModel
+from voice.stt.moonshine_model import Frames, MoonshineModel
 from voice.stt.process import serve, silence_stdout
 from voice.stt.words import clean
 from voice.worker import Servant
-
-_MODEL = "tiny-en"
-"""The model in the wheel."""
 
 _LONGEST_PART = 12 * RATE
 """Samples decoded in one go."""
@@ -34,38 +30,40 @@ _WARM_UP = RATE // 2
 
 
 class MoonshineEngine:
-    """The tiny English model with its own segmenter off: what is fed was found to be voice already."""
+    """The tiny English model on one utterance after the other."""
 
     def __init__(self) -> None:
-        options = {"vad_threshold": "0", "return_audio_data": "false"}
-        self._transcriber = Transcriber(str(get_model_path(_MODEL)), ModelArch.TINY, options=options)
-        self._closed: list[str] = []
-        self._open = np.zeros(0, np.float32)
-        self._decode(np.zeros(_WARM_UP, np.float32))
+        self._model, self._kinds = MoonshineModel(), KindsModel()
+        self.begin()
+        self.feed(np.zeros(_WARM_UP, np.float32))
+        self.partial()
+        self.begin()
 
     def begin(self) -> None:
         """A new utterance."""
-        self._closed, self._open = [], np.zeros(0, np.float32)
+        self._closed: list[str] = []
+        self._open = np.zeros(0, np.float32)
 
     def feed(self, pcm: Pcm) -> None:
         """More of it."""
         self._open = np.concatenate([self._open, pcm])
         while len(self._open) > _LONGEST_PART:
             cut = quietest(self._open[:_LONGEST_PART])
-            self._closed.append(self._decode(self._open[:cut]))
+            self._closed.append(self._read(self._open[:cut], self._model.encode(self._open[:cut])))
             self._open = self._open[cut:]
 
-    def partial(self) -> str:
-        """The text so far."""
-        return clean(" ".join([*self._closed, self._decode(self._open)]))
+    def partial(self) -> Reading:
+        """What there is so far."""
+        frames = self._model.encode(self._open)
+        text = clean(" ".join([*self._closed, self._read(self._open, frames)]))
+        return Reading(text, None if self._closed else self._kinds.judge(frames, len(self._open)))
 
-    def finish(self) -> str:
+    def finish(self) -> Reading:
         """The same: the decoder keeps no state between calls."""
         return self.partial()
 
-    def _decode(self, audio: Pcm) -> str:
-        lines = self._transcriber.transcribe_without_streaming(audio.tolist(), RATE).lines
-        return clean(" ".join(str(line.text) for line in lines))
+    def _read(self, audio: Pcm, frames: Frames) -> str:
+        return clean(self._model.read(frames, len(audio) / RATE))
 
 
 def quietest(part: Pcm) -> int:

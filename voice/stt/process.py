@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from voice.stt.base import RATE, Pcm, RecogniserError
+from voice.stt.base import RATE, Pcm, Reading, RecogniserError
 from voice.worker import Reply, Servant, Worker, WorkerError
 
 LONGEST = 90.0
@@ -55,12 +55,12 @@ class Engine(Protocol):
         """More of it."""
         ...
 
-    def partial(self) -> str:
-        """The text so far."""
+    def partial(self) -> Reading:
+        """What there is so far."""
         ...
 
-    def finish(self) -> str:
-        """The text of all of it."""
+    def finish(self) -> Reading:
+        """What all of it is."""
         ...
 
 
@@ -125,23 +125,23 @@ class ProcessRecogniser:
             self._audio.append(piece)
             self._length += len(piece)
 
-    async def partial(self) -> str:
-        """The text so far."""
+    async def partial(self) -> Reading:
+        """What there is so far."""
         return await self._ask(final=False)
 
-    async def finish(self) -> str:
-        """The text of the whole utterance. May be called again after more feed."""
+    async def finish(self) -> Reading:
+        """What the whole utterance is. May be called again after more feed."""
         return await self._ask(final=True)
 
     async def close(self) -> None:
         """End the worker process. Safe to call twice."""
         await self.worker.close()
 
-    async def _ask(self, final: bool) -> str:
+    async def _ask(self, final: bool) -> Reading:
         async with self._busy:
             utterance = self._utterance
             if not self._length:
-                return ""
+                return Reading()
             while True:
                 question = Question(utterance, self._sent, self._from(self._sent), final)
                 upto = self._length
@@ -149,11 +149,12 @@ class ProcessRecogniser:
                     answer = await self.worker.ask(question)
                 except WorkerError as error:
                     raise RecogniserError(str(error)) from error
+                if isinstance(answer, Reading):
+                    if utterance == self._utterance:
+                        self._sent = upto
+                    return answer
                 if utterance != self._utterance:
-                    return "" if isinstance(answer, Lacks) else str(answer)
-                if not isinstance(answer, Lacks):
-                    self._sent = upto
-                    return str(answer)
+                    return Reading()
                 self._sent = answer.held
 
     def _from(self, offset: int) -> Pcm:

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import vosk
 
-from voice.stt.base import RATE, Pcm
+from voice.stt.base import RATE, Pcm, Reading
 from voice.stt.process import serve, silence_stdout
 from voice.stt.words import clean
 from voice.worker import Servant
@@ -45,16 +45,16 @@ class VoskEngine:
             if self._decoder.AcceptWaveform(samples[start : start + _PIECE].tobytes()):
                 self._close(self._decoder.Result())
 
-    def partial(self) -> str:
+    def partial(self) -> Reading:
         """The text so far."""
         open_part = str(json.loads(self._decoder.PartialResult())["partial"]) if self._open else ""
-        return clean(" ".join([*self._closed, open_part]))
+        return Reading(clean(" ".join([*self._closed, open_part])))
 
-    def finish(self) -> str:
+    def finish(self) -> Reading:
         """The text of all of it; what is fed afterwards is decoded as a new part."""
         if self._open:
             self._close(self._decoder.FinalResult())
-        return clean(" ".join(self._closed))
+        return Reading(clean(" ".join(self._closed)))
 
     def _close(self, result: str) -> None:
         self._closed.append(str(json.loads(result)["text"]))

@@ -1,0 +1,23 @@
+"""What kind of sound somebody makes, told from the sound and not from words read in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """Probabilities of what the beginning of an utterance is; they sum to 1.
+
+    They come before words can be read: below half a second a recogniser reads wrong words, but hears well whether
+    somebody says "mm-hm" or begins a sentence.
+    """
+
+    words: float
+    """Somebody says something, and none of the following."""
+    backchannel: float
+    """"Mm-hm", "yeah", "okay", "right", "I see": go on, I listen."""
+    stop: float
+    """"Stop", "wait", "hold on", "no no"."""
+    noise: float
+    """No words: a cough, a throat, a slam, a laugh, or only our own voice."""
