@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voice.stt.endpoint import Began, Decision, Ended, Endpointer, EndpointRules, Paused, Resumed
+from voice.stt.endpoint import Began, Decision, Ended, Endpointer, EndpointRules, Paused, Resumed, Split
 
 FRAME = 0.032
 
@@ -78,24 +78,64 @@ def test_voice_is_counted():
     assert endpointer.voiced == pytest.approx(5 * FRAME)
 
 
+class TestPatience:
+    """Somebody who looks for a word, and somebody who has said all."""
+
+    rules = EndpointRules(end_silence=0.5)
+
+    def silence(self, seconds: float | None, pause: int = 1, onset: float = 0.0) -> float:
+        """Seconds of silence after one frame of voice until the end, when `wait` is called in the pause."""
+        endpointer = Endpointer(self.rules)
+        endpointer.update(FRAME, 0.9, FRAME)
+        for n in range(1, 100):
+            for decision in endpointer.update((n + 1) * FRAME, 0.0, FRAME):
+                if isinstance(decision, Ended):
+                    return n * FRAME
+                if isinstance(decision, Paused) and seconds is not None:
+                    endpointer.wait(onset, pause, seconds)
+        raise AssertionError("it never ended")
+
+    @pytest.mark.parametrize(("seconds", "ends"), [(None, 0.5), (0.3, 0.3), (1.2, 1.2), (0.0, 0.2)])
+    def test_the_reader_says_how_long(self, seconds: float | None, ends: float):
+        """A sentence cut off at "my", or half a second lost after every no."""
+        assert self.silence(seconds) == pytest.approx(ends, abs=2 * FRAME)
+
+    def test_what_was_said_of_another_pause_does_not_count(self):
+        """A slow decode of the last utterance would cut this one off."""
+        assert self.silence(0.3, pause=2) == pytest.approx(0.5, abs=2 * FRAME)
+        assert self.silence(0.3, onset=-7.0) == pytest.approx(0.5, abs=2 * FRAME)
+
+
 class TestTooLong:
-    """Somebody who talks on, or a television."""
+    """Somebody who tells a long story, or a television."""
 
-    rules = EndpointRules(max_utterance=1.0)
+    rules = EndpointRules(piece=1.0, longest_piece=2.0, max_utterance=5.0)
 
-    def test_goes_on_without_a_gap(self):
-        """The second part begins at the instant the first was closed: no word lost, none twice."""
-        decisions = run([0.9] * 25, self.rules, frame=0.1)
-        ends = [d for d in decisions if isinstance(d, Ended)]
-        begins = [d for d in decisions if isinstance(d, Began)]
-        assert [d.continues for d in begins] == [False, True, True]
-        assert [e.end for e in ends] == [b.onset for b in begins[1:]] == pytest.approx([1.0, 2.0])
+    def test_it_is_split_in_a_pause_and_goes_on(self):
+        """One story is one message; the recogniser gets it in pieces that end between words."""
+        decisions = run([0.9] * 12 + [0.0] * 4 + [0.9] * 5, self.rules, frame=0.1)
+        assert [type(d) for d in decisions] == [Began, Paused, Split, Resumed]
+        assert decisions[2] == Split(pytest.approx(1.4))
 
-    def test_in_a_pause_it_just_ends(self):
-        """Silence is not the beginning of an utterance."""
-        decisions = run([0.9] * 7 + [0.0] * 4, self.rules, frame=0.1)
-        assert [type(d) for d in decisions] == [Began, Paused, Ended]
-        assert decisions[-1] == Ended(0.0, pytest.approx(0.7))
+    def test_without_a_pause_it_is_split_later(self):
+        """A decode would take longer and longer, and the answer with it."""
+        decisions = run([0.9] * 45, self.rules, frame=0.1)
+        assert [(type(d), round(getattr(d, "time", 0.0), 1)) for d in decisions] == [
+            (Began, 0.0),
+            (Split, 2.0),
+            (Split, 4.0),
+        ]
+
+    def test_a_short_one_is_not_split(self):
+        """Two decodes where one would do, and worse words at the seam."""
+        decisions = run([0.9] * 7 + [0.0] * 3 + [0.9] * 5 + [0.0] * 6, EndpointRules(), frame=0.1)
+        assert [type(d) for d in decisions] == [Began, Paused, Resumed, Paused, Ended]
+
+    def test_a_television_is_heard_no_more_until_it_pauses(self):
+        """What it says would be sent as one answer after another."""
+        decisions = run([0.9] * 90 + [0.0] * 6 + [0.9] * 3, self.rules, frame=0.1)
+        assert [type(d) for d in decisions if not isinstance(d, Split)] == [Began, Ended, Began]
+        assert decisions[-1] == Began(pytest.approx(9.6))
 
 
 @given(st.lists(st.sampled_from([0.0, 0.2, 0.4, 0.6, 0.9]), max_size=400))
@@ -103,7 +143,7 @@ def test_laws(probabilities: list[float]):
     """Whatever is heard: begun once, ended once, in order, with its end not before its onset."""
     open_since: float | None = None
     paused = False
-    for decision in run(probabilities, EndpointRules(max_utterance=2.0)):
+    for decision in run(probabilities, EndpointRules(piece=1.0, longest_piece=1.5, max_utterance=3.0)):
         match decision:
             case Began(onset):
                 assert open_since is None
@@ -116,6 +156,9 @@ def test_laws(probabilities: list[float]):
             case Resumed():
                 assert paused
                 paused = False
+            case Split(time):
+                assert open_since is not None
+                assert time > open_since
             case Ended(onset, end):
                 assert onset == open_since
                 assert end >= onset
@@ -128,7 +171,8 @@ def test_laws(probabilities: list[float]):
         {"release_threshold": 0.6},
         {"onset_frames": 5},
         {"speculate_after": 0.6},
-        {"end_silence": 61.0},
+        {"end_silence": 181.0},
+        {"piece": 41.0},
         {"pre_roll": -0.1},
     ],
 )

@@ -24,6 +24,7 @@ from voice.core.events import (
     DeviceLost,
     Duck,
     Ended,
+    Expect,
     Input,
     Notice,
     Output,
@@ -149,6 +150,8 @@ class Conversation:
                 self._player.duck(down)
             case SendUserMessage():
                 self._connection.send(output)
+            case Expect(expectation=expectation):
+                self._listener.expect(expectation)
             case Ended(reason=reason):
                 self._reason = self._reason or reason
                 self._over.set()

@@ -71,7 +71,6 @@ class Began:
     """An utterance began at `onset`."""
 
     onset: float
-    continues: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,7 @@
 1. `hear` (audio thread) asks the voice-activity detector, and the endpointer makes decisions of its answers.
 2. While an utterance is open, its audio goes to the loop; from before it, a ring holds the pre-roll.
 3. On the loop the decisions are emitted at once; each Began queues an utterance.
-4. One task takes the utterances in order: it feeds the recogniser and asks for partials while there is voice and
-   when a word may be over, for a speculative final when the voice pauses, and for the final at the end unless the
-   speculation holds.
+4. One task takes the utterances in order: a `Follower` reads each with the recogniser to its end.
 """
 
 from __future__ import annotations
@@ -15,36 +13,17 @@ import contextlib
 import uuid
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from voice.audio.activity import FRAME_SECONDS, Activity
 from voice.audio.base import SILENCE_DB, decibels
 from voice.core.events import Input
-from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance, VoiceActivity
-from voice.stt.base import RATE, Pcm, Reading, Recogniser, RecogniserError
-from voice.stt.endpoint import Began, Decision, Ended, Endpointer, EndpointRules, Paused, Resumed
-
-_FIRST_PARTIAL = 0.2
-"""Seconds of voice before the first decode: on less the recogniser guesses."""
-
-_WORD_OVER = 0.09
-"""Seconds of silence (three frames) after which a word may be over: a short order ("Stop!") is read then, and does not
-wait until the pause is long enough for a speculative final."""
-
-_ORDER = 1.2
-"""Seconds of voice up to which an utterance may be such an order; what is longer is not decoded once more for it."""
-
-_QUICK = 0.15
-"""Seconds that a decode may take for a further one to be worth it: on a slow machine it holds up the final."""
-
-_GROWTH = 0.2
-"""Partials of a long utterance come this share of its voice apart: each is decoded from the beginning, so at a fixed
-distance their cost would grow with the square of its length, and the final would wait behind a stale one."""
-
-_LEAST_VOICE = 2 * FRAME_SECONDS
-"""Seconds of voice below which nothing is decoded. Only the continuation of an overlong utterance can have so little:
-the tail of its last word, or nobody, and recognisers invent words ("You", "The") on silence."""
+from voice.core.evidence import SpeechPaused, SpeechResumed, SpeechStarted, Utterance, VoiceActivity
+from voice.core.expectation import Expectation
+from voice.stt.base import RATE, Pcm, Recogniser
+from voice.stt.endpoint import Began, Decision, Ended, Endpointer, EndpointRules, Paused, Resumed, Split
+from voice.stt.follow import Follower, OpenUtterance
 
 _ECHO_DB = -60.0
 """dBFS of removed echo above which our own voice sounds: what is left of it before the onset reads as words (measured
@@ -68,12 +47,6 @@ does not forget while we speak: its memory is what keeps the rest of the echo fr
 
 _RING_MARGIN = 0.3
 """Seconds the ring holds beside the pre-roll: the onset window (128 ms), a frame and a few blocks."""
-
-_EPSILON = 1e-6
-"""Seconds: sums of frame lengths are compared up to rounding."""
-
-_TRIES = 2
-"""Decodes of a final: the second goes to the worker process that replaced the first."""
 
 
 class Detector(Protocol):
@@ -99,23 +72,6 @@ class _Frame:
     echo_db: float
 
 
-@dataclass(slots=True)
-class _Open:
-    """An utterance on the loop, from its onset until it has been emitted."""
-
-    id: str
-    onset: float
-    waiting: list[Pcm] = field(default_factory=list)
-    """Audio not yet fed to the recogniser."""
-    voiced: float = 0.0
-    silent: float = 0.0
-    paused: bool = False
-    pauses: int = 0
-    """Which pause it is; a speculation belongs to one."""
-    end: float | None = None
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
-
-
 class Listener:
     """See the top of this file.
 
@@ -135,8 +91,7 @@ class Listener:
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
         detector: Detector | None = None,
     ) -> None:
-        self._recogniser, self._emit, self._on_error, self._new_id = recogniser, emit, on_error, new_id
-        self._partial_every = partial_every
+        self._recogniser, self._emit, self._new_id = recogniser, emit, new_id
         self._detector = detector or Activity()
         self._endpointer = Endpointer(rules)
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -152,11 +107,18 @@ class Listener:
         self._power = self._echo_power = self._echo_before = 0.0
         self._blocks = 0
         # of the loop's thread
-        self._queue: deque[_Open] = deque()
-        self._newest: _Open | None = None
+        self._queue: deque[OpenUtterance] = deque()
+        self._newest: OpenUtterance | None = None
         self._queued = asyncio.Event()
-        self._took = 0.0
-        """Seconds of the newest decode."""
+        self._follower = Follower(
+            recogniser,
+            emit,
+            on_error,
+            self._endpointer.wait,
+            usual=self._endpointer.rules.end_silence,
+            unread=self._endpointer.rules.unread,
+            partial_every=partial_every,
+        )
 
     # ------------------------------------------------------------------ life
 
@@ -170,6 +132,10 @@ class Listener:
         await self._recogniser.start()
         if self._task is None:
             self._task = asyncio.create_task(self._work(), name="listener")
+
+    def expect(self, expectation: Expectation) -> None:
+        """Say what the next answer may be, on the loop: a complete one ends its turn sooner."""
+        self._follower.expectation = expectation
 
     async def close(self) -> None:
         """Stop; utterances that are still open are dropped. Ends the recogniser. Safe to call twice."""
@@ -234,7 +200,7 @@ class Listener:
 
     def _pass_on(self, loop: asyncio.AbstractEventLoop, decision: Decision | _Frame) -> None:
         """Hand the audio so far to the utterance it belongs to, then the decision or how it goes on."""
-        if isinstance(decision, Began) and not decision.continues:
+        if isinstance(decision, Began):
             start = max(
                 decision.onset - self._endpointer.rules.pre_roll,
                 min(decision.onset - _LEAST_PRE_ROLL, self._echoed_until),
@@ -255,7 +221,8 @@ class Listener:
         if self._loop is None:
             return
         if isinstance(decision, Began):
-            self._newest = _Open(self._new_id(), decision.onset, voiced=voiced)
+            self._newest = OpenUtterance(self._new_id(), decision.onset)
+            self._newest.hear([], voiced)
             self._queue.append(self._newest)
             self._queued.set()
             self._emit(SpeechStarted(self._newest.id, decision.onset))
@@ -263,9 +230,7 @@ class Listener:
         utterance = self._newest
         if utterance is None:
             return
-        utterance.waiting += audio
-        if not isinstance(decision, Ended):  # by then the endpointer may count for the next utterance
-            utterance.voiced = voiced
+        utterance.hear(audio, voiced)
         if isinstance(decision, _Frame):
             utterance.silent = decision.silent
             levels = (decision.level_db, decision.echo_db)
@@ -277,6 +242,8 @@ class Listener:
         elif isinstance(decision, Resumed):
             utterance.paused = False
             self._emit(SpeechResumed(utterance.id))
+        elif isinstance(decision, Split):
+            utterance.split()
         elif isinstance(decision, Ended):
             utterance.end = decision.end
         utterance.changed.set()
@@ -285,72 +252,9 @@ class Listener:
         while True:
             await self._queued.wait()
             utterance = self._queue[0]
-            self._recogniser.begin()
-            text = await self._follow(utterance)
+            text = await self._follower.follow(utterance)
             assert utterance.end is not None
             self._queue.popleft()
             if not self._queue:
                 self._queued.clear()
             self._emit(Utterance(utterance.id, text, utterance.onset, utterance.end))
-
-    async def _follow(self, utterance: _Open) -> str:
-        """Feed one utterance to the recogniser until its end; return its text."""
-        tried = 0
-        speculation: Reading | None = None
-        partial_at = _FIRST_PARTIAL
-        read = 0.0  # seconds of voice in the newest decode
-        shown = ""
-        while True:
-            utterance.changed.clear()
-            voiced, pause = utterance.voiced, utterance.pauses
-            this_pause_tried = utterance.paused and tried == pause
-            if utterance.end is not None:
-                if this_pause_tried and speculation is not None:
-                    return speculation.text
-                return await self._final(utterance)
-            decodable = voiced + _EPSILON >= _LEAST_VOICE
-            if utterance.paused and not this_pause_tried and decodable:
-                tried = pause
-                reading = speculation = await self._decode(utterance, final=True)
-            elif not utterance.paused and (
-                voiced + _EPSILON >= partial_at or (decodable and self._took < _QUICK and _order_over(utterance, read))
-            ):
-                partial_at = voiced + max(self._partial_every, _GROWTH * voiced)
-                read = voiced
-                reading = await self._decode(utterance, final=False)
-            else:
-                await utterance.changed.wait()
-                continue
-            if reading is not None and (reading.text or shown or reading.kinds):
-                shown = reading.text
-                self._emit(Partial(utterance.id, reading.text, voiced, reading.kinds))
-
-    async def _decode(self, utterance: _Open, final: bool) -> Reading | None:
-        """Feed what is new and ask once; None when the recogniser failed, which is reported."""
-        waiting, utterance.waiting = utterance.waiting, []
-        for pcm in waiting:
-            self._recogniser.feed(pcm)
-        clock = asyncio.get_running_loop()
-        began = clock.time()
-        try:
-            return await (self._recogniser.finish() if final else self._recogniser.partial())
-        except RecogniserError as error:
-            self._on_error(str(error))
-            return None
-        finally:
-            self._took = clock.time() - began
-
-    async def _final(self, utterance: _Open) -> str:
-        if utterance.voiced + _EPSILON < _LEAST_VOICE:
-            return ""
-        for _ in range(_TRIES):
-            reading = await self._decode(utterance, final=True)
-            if reading is not None:
-                return reading.text
-        self._on_error("the recogniser failed twice on one utterance; it counts as without words")
-        return ""
-
-
-def _order_over(utterance: _Open, read: float) -> bool:
-    """Whether a word may be over of which only the first `read` seconds of voice were decoded."""
-    return utterance.silent >= _WORD_OVER and read + _EPSILON < utterance.voiced <= _ORDER
