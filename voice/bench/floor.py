@@ -17,30 +17,30 @@ from voice.bench.floor_figures import figures
 from voice.bench.floor_run import Job, outcomes
 from voice.bench.floor_scenes import KINDS, Kind, Plan, Scene
 from voice.bench.floor_stage import Outcome
-from voice.bench.floor_variants import OTHERS, OURS
+from voice.bench.floor_variants import OTHERS, OUR_NAMES
 from voice.bench.output import Figure
 
 QUICK: dict[Kind, int] = {
     "interruption": 4,
-    "pause": 2,
+    "pause": 1,
     "stop": 2,
-    "backchannel": 4,
-    "tic": 4,
-    "others": 2,
+    "backchannel": 3,
+    "tic": 3,
+    "others": 1,
     "background": 1,
-    "silence": 2,
+    "silence": 1,
     "idle": 1,
 }
 """Scenes of a kind in a quick run."""
 
 FULL: dict[Kind, int] = {
-    "interruption": 80,
+    "interruption": 72,
     "pause": 24,
-    "stop": 40,
+    "stop": 36,
     "backchannel": 60,
     "tic": 60,
-    "others": 30,
-    "background": 15,
+    "others": 24,
+    "background": 12,
     "silence": 60,
     "idle": 2,
 }
@@ -48,11 +48,14 @@ FULL: dict[Kind, int] = {
 DRIFT_MINUTES = 60
 """Of our own voice with clocks that drift apart, in a full run."""
 
-BASELINE_EVERY = 3
-"""In a full run the other ways to decide play two scenes (one at 0 dB, one not) in six, to save time."""
+BASELINE_EVERY = 4
+"""In a full run the other ways to decide play three scenes in twelve, to save time."""
 
-QUICK_BASELINES, SILENT_BASELINES = 1, 4
-"""Scenes of a kind that they play in a quick run, and minutes of our own voice in a full one."""
+QUICK_BASELINES: dict[Kind, int] = {"interruption": 1, "backchannel": 1, "silence": 1}
+"""Scenes of a kind that they play in a quick run."""
+
+SILENT_BASELINES: dict[Kind, int] = {"silence": 12}
+"""And in a full one, where they are not as many as of the others."""
 
 PROCESSES = 2
 
@@ -64,7 +67,7 @@ class Options:
     quick: bool = False
     seed: int = 1
     kept: bool = False
-    sensitivities: Sequence[str] = tuple(variant.name for variant in OURS)
+    sensitivities: Sequence[str] = OUR_NAMES
     kinds: Sequence[Kind] = KINDS
     baselines: bool = True
     scale: float = 1.0
@@ -76,7 +79,7 @@ class Options:
 
 def sensitivities(name: str | None) -> tuple[str, ...]:
     """One of our sensitivities by its name, or all. Raises ValueError."""
-    known = tuple(variant.name for variant in OURS)
+    known = OUR_NAMES
     if name is not None and name not in known:
         raise ValueError(f"no sensitivity is called {name!r}; there are: {', '.join(known)}")
     return known if name is None else (name,)
@@ -103,10 +106,10 @@ def _variants(scene: Scene, options: Options) -> tuple[str, ...]:
     ours = tuple(sorted(options.sensitivities, key=lambda name: name != "default"))
     if scene.kind == "idle":
         return ours[:1]
-    few = QUICK_BASELINES if options.quick else SILENT_BASELINES if scene.kind == "silence" else scene.number + 1
+    few = QUICK_BASELINES.get(scene.kind, 0) if options.quick else SILENT_BASELINES.get(scene.kind, scene.number + 1)
     if not options.baselines or scene.drift_ppm or scene.number >= few:
         return ours
-    if not options.quick and scene.number // 2 % BASELINE_EVERY:
+    if not options.quick and scene.number // 3 % BASELINE_EVERY:
         return ours
     return ours + tuple(variant.name for variant in OTHERS)
 

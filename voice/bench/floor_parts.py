@@ -37,7 +37,9 @@ class TimedRecogniser:
 
     def __init__(self, engine: MoonshineEngine, memory: dict[bytes, Reading]) -> None:
         self._engine, self._memory = engine, memory
-        self._audio: list[Pcm] = []
+        self._audio: Pcm = np.zeros(0, np.float32)
+        self._known = -1
+        """Samples of this utterance that the engine holds; -1: it holds another one."""
         self.decodes = 0
 
     async def start(self) -> None:
@@ -48,11 +50,11 @@ class TimedRecogniser:
 
     def begin(self) -> None:
         """A new utterance."""
-        self._audio = []
+        self._audio, self._known = np.zeros(0, np.float32), -1
 
     def feed(self, pcm: Pcm) -> None:
         """More of it."""
-        self._audio.append(np.array(pcm, np.float32))
+        self._audio = np.concatenate([self._audio, pcm])
 
     async def partial(self) -> Reading:
         """What there is so far."""
@@ -63,20 +65,26 @@ class TimedRecogniser:
         return await self._decode()
 
     async def _decode(self) -> Reading:
-        audio = np.concatenate([np.zeros(0, np.float32), *self._audio])
-        if not audio.size:
+        if not self._audio.size:
             return Reading()
         self.decodes += 1
-        reading = self.read(audio)
-        await asyncio.sleep(DECODE_SECONDS + DECODE_SHARE * audio.size / RATE)
+        samples, reading = self._audio.size, self._read()
+        await asyncio.sleep(DECODE_SECONDS + DECODE_SHARE * samples / RATE)
         return reading
 
     def read(self, audio: Pcm) -> Reading:
         """What is read of some audio, without taking time."""
-        key = hashlib.blake2b(audio.tobytes(), digest_size=16).digest()
+        self.begin()
+        self.feed(audio)
+        return self._read()
+
+    def _read(self) -> Reading:
+        key = hashlib.blake2b(self._audio.tobytes(), digest_size=16).digest()
         if key not in self._memory:
-            self._engine.begin()
-            self._engine.feed(audio)
+            if self._known < 0:
+                self._engine.begin()
+            self._engine.feed(self._audio[max(0, self._known) :])
+            self._known = self._audio.size
             self._memory[key] = self._engine.finish()
         return self._memory[key]
 

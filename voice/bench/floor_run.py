@@ -15,11 +15,15 @@ from voice.bench.floor_parts import Rendered, TimedRecogniser, render_messages
 from voice.bench.floor_phrases import MESSAGES
 from voice.bench.floor_scenes import Scene
 from voice.bench.floor_stage import Outcome, World, play
-from voice.bench.floor_variants import VARIANTS
+from voice.bench.floor_variants import OUR_NAMES, VARIANTS
 from voice.bench.floor_voices import Key, render
 
 _TALKERS = 6
 """Sentences of each person who talks in the background."""
+
+_OTHERS_SILENT = 15.0
+"""Seconds of our own voice that the other ways to decide get: without echo cancelling the recogniser is busy with it
+all the time, and the first seconds show it."""
 
 Job = tuple[Scene, tuple[str, ...]]
 """A scene and the names of the variants that play it."""
@@ -41,11 +45,12 @@ def _play(job: Job) -> list[Outcome]:
     scene, names = job
     outcomes: list[Outcome] = []
     for name in names:
-        quiet = next((out for out in outcomes if not out.log and out.variant in ("eager", "default")), None)
-        if quiet is not None and name in ("eager", "default", "relaxed"):
+        quiet = next((out for out in outcomes if not out.log and out.variant in OUR_NAMES), None)
+        if quiet is not None and name in OUR_NAMES:
             outcomes.append(replace(quiet, variant=name))  # nobody was heard, so there was nothing to decide
         else:
-            outcomes.append(play(scene, VARIANTS[name], _world))
+            shorter = scene.kind == "silence" and name not in OUR_NAMES
+            outcomes.append(play(replace(scene, seconds=_OTHERS_SILENT) if shorter else scene, VARIANTS[name], _world))
     return outcomes
 
 

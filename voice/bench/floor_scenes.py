@@ -25,8 +25,11 @@ BACKGROUNDS = ("babble", "television", "music")
 
 ROOMS = ("kiosk", "living", "dry")
 
-FIRST_ONSET, LAST_ONSET = 0.5, 6.0
+FIRST_ONSET, LAST_ONSET = 0.5, 5.0
 """Seconds after our own first sample in which somebody begins: from a cold start to filters that have learnt."""
+
+COLD, COLD_SHARE = 1.5, 0.3
+"""Seconds up to which it is a cold start, and the share of scenes that are one."""
 
 DELAYS = (0.02, 0.25)
 """Seconds between loudspeaker and microphone beside the walls."""
@@ -114,14 +117,14 @@ def _draw(kind: Kind, number: int, plan: Plan) -> Scene:
         return _silence(number, plan)
     random = Random(f"{plan.seed} {kind} {number}")
     phrases = KEPT if plan.kept else TUNING
-    required = number % 2 == 0
+    required = number % 3 != 2
     noisy = not required and random.random() < 0.5
-    cold = random.random() < 0.3
+    cold = random.random() < COLD_SHARE
     scene = _Draft(
         level_db=0.0 if required else round(random.uniform(*LEVELS), 1),
         background=random.choice(BACKGROUNDS) if noisy else "",
         background_db=round(random.uniform(*BACKGROUND_DB), 1),
-        onset=round(random.uniform(FIRST_ONSET, 1.5) if cold else random.uniform(1.5, LAST_ONSET), 3),
+        onset=round(random.uniform(FIRST_ONSET, COLD) if cold else random.uniform(COLD, LAST_ONSET), 3),
     )
     _cast(scene, kind, random, phrases, plan.kept)
     return Scene(

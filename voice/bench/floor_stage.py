@@ -64,6 +64,9 @@ _DEAF = "deaf"
 _WORDS_AROUND = (0.3, 0.5)
 """Seconds of a clip before and after its voice that the recogniser gets when it reads it without our voice."""
 
+_LONGEST_SCENE = 18.0
+"""Seconds; but for those of our own voice."""
+
 _MOST_MESSAGES = 6
 """Of our own in a row; more than a minute of voice."""
 
@@ -78,8 +81,8 @@ class World:
     """For talk in the background."""
     recogniser: TimedRecogniser
     detector: Activity
-    undisturbed: dict[tuple[int, bool], Pcm] = field(default_factory=dict)
-    """What the loudspeaker gives when nobody speaks, by (message, many)."""
+    undisturbed: dict[int, Pcm] = field(default_factory=dict)
+    """What the loudspeaker gives when nobody speaks, by message."""
 
 
 @dataclass(slots=True)
@@ -137,22 +140,18 @@ class _Log:
 
 def play(scene: Scene, variant: Variant, world: World) -> Outcome:
     """Play one scene on a clock of its own."""
-    undisturbed(world, scene.message, False)
-    if scene.kind == "silence":
-        undisturbed(world, scene.message, True)
+    undisturbed(world, scene.message)
     return run_virtual(_Stage(scene, variant, world).play())
 
 
-def undisturbed(world: World, message: int, many: bool) -> Pcm:
+def undisturbed(world: World, message: int) -> Pcm:
     """What the loudspeaker gives when nobody speaks."""
-    key = (message, many)
-    if key not in world.undisturbed:
-        scene = Scene("silence", 0, 0, message, "dry", 0.02, 0.0, 0.0, seconds=62.0 if many else 16.0)
-        deaf = Variant(_DEAF, canceller=_Deaf)
-        stage = _Stage(scene, deaf, world)
+    if message not in world.undisturbed:
+        scene = Scene("background", 0, 0, message, "dry", 0.02, 0.0, 0.0, seconds=_LONGEST_SCENE)
+        stage = _Stage(scene, Variant(_DEAF, canceller=_Deaf), world)
         run_virtual(stage.play())
-        world.undisturbed[key] = stage.room.loudspeaker
-    return world.undisturbed[key]
+        world.undisturbed[message] = stage.room.loudspeaker
+    return world.undisturbed[message]
 
 
 class _Deaf(NoCanceller):
@@ -243,7 +242,7 @@ class _Stage:
                 loop.call_at(when, self.room.jump, by)
             await asyncio.sleep(scene.seconds)
             return
-        at = first_sound(undisturbed_of(self)) + scene.onset
+        at = first_sound(undisturbed(self.world, self.scene.message)) + scene.onset
         person = scene.tic not in ("click", "thump", "slam")
         pcm = self._performance()
         level = echo_level(self.world, scene) + scene.level_db
@@ -307,7 +306,7 @@ class _Stage:
         if stops:
             out.silence = fell_silent(room.loudspeaker, stops[0] + _FADE)
         if out.onset is not None:
-            out.duck = went_down(room.loudspeaker, undisturbed_of(self), out.onset)
+            out.duck = went_down(room.loudspeaker, undisturbed(self.world, self.scene.message), out.onset)
 
     def _read_alone(self, onset: float, end: float) -> str:
         """What the recogniser makes of the person at the same place without our voice."""
@@ -317,11 +316,6 @@ class _Stage:
         return self.world.recogniser.read((alone + noise).astype(np.float32)).text
 
 
-def undisturbed_of(stage: _Stage) -> Pcm:
-    """What this scene's loudspeaker would give if nobody spoke."""
-    return undisturbed(stage.world, stage.scene.message, stage.scene.kind == "silence")
-
-
 def first_sound(loudspeaker: Pcm) -> float:
     """Seconds of the first sample that sounds."""
     return float(np.flatnonzero(loudspeaker)[0]) / RATE
@@ -329,6 +323,6 @@ def first_sound(loudspeaker: Pcm) -> float:
 
 def echo_level(world: World, scene: Scene) -> float:
     """dBFS, active level at the microphone of our voice at full level in this scene's room."""
-    ours = undisturbed(world, scene.message, False)
+    ours = undisturbed(world, scene.message)
     echo = convolve(np.tanh(ours * 1.5) / np.float32(1.5), load(scene.room)[0])
     return 20 * float(np.log10(active_level(echo))) + ECHO_DB

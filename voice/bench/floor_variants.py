@@ -76,6 +76,8 @@ OURS: tuple[Variant, ...] = (
     Variant("relaxed", "relaxed"),
 )
 
+OUR_NAMES = tuple(variant.name for variant in OURS)
+
 OTHERS: tuple[Variant, ...] = (
     Variant("no_echo_cancelling", canceller=NoCanceller),
     Variant("aec3_alone", canceller=WebRtcCanceller),

@@ -9,7 +9,7 @@ from typing import TextIO
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def show(figures: Iterable[Figure], as_json: bool, out: TextIO) -> None:
         for figure in figures:
             print(figure.json(), file=out, flush=True)
         return
-    table = Table("figure", "value", "unit", "n", "other rules")
+    table = Table(Column("figure", no_wrap=True), "value", "unit", "n", "other rules")
     for figure in figures:
         others = ", ".join(f"{rule} {value:.2f}" for rule, value in figure.baseline.items())
         table.add_row(figure.name, f"{figure.value:.3f}", figure.unit, str(figure.n), others)
