@@ -322,6 +322,6 @@ class TestHolds:
         floor = open_floor(SPEAKING)
         floor.heard(Partial("x", "it began", 0.8), 0.9, SPEAKING)  # and cuts
         assert acts(floor.tick(90.0)) == []
-        assert acts(floor.tick(90.1)) == [Act.IGNORE]
+        assert acts(floor.tick(91.0)) == [Act.IGNORE]
         assert not floor.holds(90.1)
         assert not floor.user_speaks

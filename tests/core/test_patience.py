@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voice.core.expectation import FREE, Expectation
-from voice.core.patience import LONGER, QUICK, USUAL, patience
+from voice.core.patience import BRIEF, LONGER, QUICK, USUAL, patience
 
 YES_NO = Expectation("yes_no", ("Yes", "No", "I am not sure"))
 ASKED = Expectation("yes_no")
@@ -15,17 +15,22 @@ DAYS = Expectation("choices", ("Tuesday", "Wednesday", "Friday"))
 SCALE = Expectation("number", tuple(str(n) for n in range(11)))
 AGE = Expectation("number")
 
-QUICKLY, USUALLY, LONG = USUAL * QUICK, USUAL, USUAL + LONGER
+QUICKLY, SOON, USUALLY, LONG = USUAL * QUICK, USUAL * BRIEF, USUAL, USUAL + LONGER
 
 TABLE = [
-    ("No.", YES_NO, QUICKLY),
-    ("Nope", ASKED, QUICKLY),
+    ("No.", YES_NO, SOON),
+    ("Nope", ASKED, SOON),
     ("I don't know.", YES_NO, QUICKLY),
     ("The second one.", DAYS, QUICKLY),
     ("On Friday, please.", DAYS, QUICKLY),
-    ("Three.", SCALE, QUICKLY),
-    ("42", AGE, QUICKLY),
+    ("Three.", SCALE, SOON),
+    ("42", AGE, SOON),
+    ("No, I don't.", YES_NO, QUICKLY),
+    ("No,", YES_NO, USUALLY),
+    ("Three,", SCALE, USUALLY),
     ("No.", FREE, USUALLY),
+    ("I do not have any of these.", YES_NO, USUALLY),
+    ("Go on.", FREE, USUALLY),
     ("Yes, my neck is stiff.", YES_NO, USUALLY),
     ("No, I don't think so.", YES_NO, USUALLY),
     ("I have a headache.", FREE, USUALLY),
@@ -40,6 +45,7 @@ TABLE = [
     ("No, but", YES_NO, LONG),
     ("I have a headache and", FREE, LONG),
     ("It is my", FREE, LONG),
+    ("I would like to come on.", FREE, LONG),
     ("Um.", FREE, LONG),
     ("It hurts, um", FREE, LONG),
     ("My knee,", FREE, LONG),

@@ -7,7 +7,7 @@ import pytest
 
 from tests.core.stage import BLOCK, RATE, TEN, Stage, words
 from voice.core.events import DeviceLost, Duck, MessageClosed, SendUserMessage, Shutdown, StopVoice, Typed, UserCut
-from voice.core.evidence import Partial, SpeechPaused, SpeechStarted, Utterance
+from voice.core.evidence import Partial, SpeechPaused, SpeechStarted, Utterance, VoiceActivity
 from voice.core.pacing import DEFAULT_RULES, KindRule, Pacing
 from voice.core.session import SessionRules
 
@@ -243,6 +243,16 @@ class TestFalseCut:
         stage.says("Are you still there?", message="m2")
         stage.run(2.0)
         assert stage.heard["m2"] == "Are you still there?"
+
+    def test_a_long_story_after_a_cut_is_heard_to_its_end(self) -> None:
+        """After a minute and a half the voice would begin again over somebody who is still telling."""
+        stage = self.false_cut()
+        for _ in range(11):
+            stage.run(10.0)
+            stage.feed(VoiceActivity("x1", stage.now, 60.0, 0.0, -26.0, -100.0))
+        stage.utterance_ends("there is a lot to tell")
+        assert stage.cuts == {"m1": "voice"}
+        assert [said.content for said in stage.sent] == ["there is a lot to tell"]
 
     def test_noise_behind_a_cut_whose_utterance_never_ended_does_not_silence_it_either(self) -> None:
         """The ears were restarted in mid-sentence and hear only the hall since."""

@@ -122,8 +122,7 @@ class FloorRules:
     """Time after which voice activity without any recognised word does not keep the next message waiting: a noisy
     hall must not silence the program."""
     longest: float = 90.0
-    """Time after which an utterance that never ended is forgotten: longer than any utterance may last, so only ears
-    that died come here."""
+    """Time without a sign of life after which an utterance that never ended is forgotten: the ears have died."""
     phrases: Phrases = field(default_factory=Phrases)
 
     @classmethod
@@ -152,6 +151,8 @@ class _Open:
 
     id: str
     onset: float
+    alive: float
+    """When the ears last told something of it."""
     ducked: float | None = None
     """When the voice was lowered for it; None: it is not."""
     cut: bool = False
@@ -183,6 +184,10 @@ class Floor:
         """An utterance is open: the user holds the floor, or seems to."""
         return self._open is not None
 
+    def follows(self, utterance_id: str) -> bool:
+        """Whether this utterance is open."""
+        return self._open is not None and self._open.id == utterance_id
+
     def holds(self, now: float) -> bool:
         """The user holds the floor, so that no message may begin now."""
         return self._open is not None and (bool(self._open.said) or now - self._open.onset < self.rules.doubt)
@@ -191,13 +196,14 @@ class Floor:
         """Decisions on one piece of evidence from the ears."""
         match evidence:
             case SpeechStarted(utterance_id=name):
-                self._open = _Open(name, evidence.onset)
+                self._open = _Open(name, evidence.onset, now)
                 return self._duck(self._open, now, playing)
             case Utterance():
                 return self._decide(evidence, playing)
         current = self._open
         if current is None or current.id != evidence.utterance_id:
             return []
+        current.alive = now
         match evidence:
             case SpeechPaused(end=end):
                 current.silent_since = end
@@ -218,7 +224,7 @@ class Floor:
         current = self._open
         if current is None:
             return []
-        if now - current.onset > self.rules.longest:
+        if now - current.alive > self.rules.longest:
             self._open = None
             return [*self._resume(current, "never ended"), Decision(Act.IGNORE, current.id, "never ended")]
         if current.ducked is None or current.cut:

@@ -2,7 +2,9 @@
 
 | what was said so far                                            | silence that ends it      |
 | --------------------------------------------------------------- | ------------------------- |
-| a short answer that fits the question, whole: "nope", "Friday"  | `QUICK` of the usual      |
+| an answer that fits the question, whole: "no, I don't"          | `QUICK` of the usual      |
+| the same in one word, which may open a sentence: "no", "Friday" | `BRIEF` of the usual      |
+| the same, but the recogniser heard a comma behind it            | the usual                 |
 | ends where nobody ends: "and", "my", "um", a comma, "because"   | the usual and `LONGER`    |
 | an unfinished number: "five five five", "a hundred and", "forty"| the usual and `LONGER`    |
 | opens a clause that must be answered: "when I swallow"          | the usual and `LONGER`    |
@@ -24,25 +26,26 @@ USUAL = 0.5
 """Seconds of silence that end a turn. Of the pauses within sentences few last longer, where the words are complete."""
 
 QUICK = 0.6
-"""Share of the usual silence after a complete short answer: somebody who said "no" has nothing to add, mostly; what
-they add within it belongs to it ("no, but ...")."""
+"""Share of the usual silence after a complete answer of several words: there is nothing to add, mostly."""
+
+BRIEF = 0.8
+"""The same after one word: "no" is an answer, and the beginning of "no, but my knee hurts"."""
 
 LONGER = 0.7
 """Seconds more where the sentence cannot be over: pauses to think last about a second."""
 
 _WORD = re.compile(r"[\w']+")
 _OPEN_MARK = re.compile(r"(?:[,;:–—-]|\.\.\.|…)\s*$")
-"""The recogniser heard the melody of a sentence that goes on."""
+"""The recogniser heard the melody of a sentence that goes on. Behind a single word it often hears it wrongly."""
 
 _NOT_LAST = frozenset(
     listed(
-        "a|an|the|my|your|his|her|its|our|their|this|these|those|some|any|every|each|no|very|quite|really|too|so|such"
+        "a|an|the|my|your|his|its|our|their|every|no|very|quite|really|so|such"
         "|and|or|but|nor|because|since|although|though|while|when|whenever|where|if|unless|until|whether|than|as|like"
         "|of|in|on|at|to|for|from|with|without|into|onto|about|around|between|behind|during|through|under|over|by|per"
         "|is|are|was|were|am|be|been|being|do|does|did|has|had|have|having|will|would|can|could|should|may|might|must"
         "|i|he|she|we|they|who|which|what|whose|how|i'm|i've|i'd|i'll|he's|she's|it's|there's|that's|you're|we're"
-        "|they're|isn't|wasn't|um|uh|er|erm|hm|hmm|mm|well|also|just|only|maybe|perhaps|both|either|neither|not|mr|mrs"
-        "|dr|number|plus|half"
+        "|they're|isn't|wasn't|um|uh|er|erm|hm|hmm|mm|well|also|just|only|maybe|perhaps|mr|mrs|dr|number|plus|half"
     )
 )
 """Words after which an English sentence does not end."""
@@ -51,8 +54,8 @@ _LAST_ANYWAY = re.compile(
     r"\b(?:yes|no|nope|yeah|so) (?:i|it|they|he|she|we) (?:am|is|are|was|were|do|does|did|has|had|have|will|can)$"
     r"|\b(?:think|hope|guess|suppose|believe|told|know|said) (?:so|it|that|not)$"
     r"|\b(?:it|that|this|way) (?:is|was|has|does|did|will|can|would|could)$"
-    r"|^(?:maybe|perhaps|no|well no|not|why not|maybe not|of course not|i (?:do|have|am|did|can|will|would))$"
-    r"|\b(?:go|going|come|came|turn|lie|pass|throw|give|carry|move|went) (?:on|in|over)$"
+    r"|^(?:maybe|perhaps|no|well no|i (?:do|have|am|did|can|will|would))$"
+    r"|\b(?:came|went|turn|lie|pass|throw|give) (?:on|in|over)$|^(?:please )?(?:go|come|carry|move) on$"
     r"|\b(?:me too|like that|what for|where to|where from|that's all|that's it|all over|what is it|who is it)$"
 )
 """The same words, where a sentence ends with them after all ("no, I don't think so")."""
@@ -75,7 +78,7 @@ def patience(text: str, expectation: Expectation = FREE, usual: float = USUAL) -
     if not words:
         return usual
     if _answers(text, words, expectation):
-        return usual * QUICK
+        return usual if _OPEN_MARK.search(text) else usual * (QUICK if len(words) > 1 else BRIEF)
     return usual + LONGER if _unfinished_number(words) or _goes_on(text, words) else usual
 
 
@@ -89,7 +92,7 @@ def _answers(text: str, words: list[str], expectation: Expectation) -> bool:
 
 
 def _goes_on(text: str, words: list[str]) -> bool:
-    if _OPEN_MARK.search(text):
+    if len(words) > 1 and _OPEN_MARK.search(text):
         return True
     said = " ".join(words)
     if words[-1] in _NOT_LAST:

@@ -198,7 +198,7 @@ class Session:
         """What time and the state as it is now bring: resume, release, the next message, the end."""
         out = self._decide(self.floor.tick(now), None, now)
         if (cut := self._cut_now) is not None:
-            overdue = cut.stopped is not None and now - cut.t > self.rules.floor.longest
+            overdue = now - cut.t > self.rules.floor.longest and not self.floor.follows(cut.utterance_id)
             return [*out, *(self._settle_without_words(cut.utterance_id, now) if overdue else [])]
         out += self._release(now)
         if self.speaking.current is None and self._may_start(now):
