@@ -39,7 +39,7 @@ def conversation_input(config: Config) -> dict[str, Any]:
         "settings": {
             "language": server.language,
             "channel": "voice",
-            "ui_widgets_enabled": False,
+            "ui_widgets_enabled": True,  # what a question offers helps to understand the answer; cards are read out
             "opening_message_enabled": True,
         },
         "assessment": assessment,

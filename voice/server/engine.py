@@ -13,12 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from voice.server.flow import BACK, SAME, Branch, Evidence, Flow, Intent, Line, Step
+from voice.server.hints import QUESTION_KINDS
 from voice.server.understand import affirmed, duration, number, plain, yes_no
 
 End = Literal["completed", "terminated"]
-
-_QUESTION_KINDS = ("intro", "follow_up")
-"""The kinds that are said again when a question is asked again."""
 
 _STATES = ("present", "absent", "unknown")
 
@@ -191,7 +189,7 @@ class Engine:
 
 
 def _questions(step: Step) -> tuple[Line, ...]:
-    return tuple(line for line in step.messages if line.kind in _QUESTION_KINDS) or step.messages
+    return tuple(line for line in step.messages if line.kind in QUESTION_KINDS) or step.messages
 
 
 def _matching(step: Step, text: str) -> Branch | None:

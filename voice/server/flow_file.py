@@ -21,6 +21,7 @@ from voice.server.flow import (
     ReadBackCopy,
     Step,
 )
+from voice.server.hints import ENGLISH, Labels, with_hints
 from voice.server.toml_table import FlowError, Table, parse_toml
 from voice.server.understand import Matcher, matcher
 
@@ -60,11 +61,13 @@ def parse(text: str, file: str = "flow") -> Flow:
         steps[step.id] = step
     if not steps:
         raise top.fail("step", "no steps", "add a [[step]]")
+    language = head.get("language", str, "en")
+    labels = _labels(top.table("hints"), ENGLISH if language.startswith("en") else Labels())
     flow = Flow(
         name=head.get("name", str),
-        language=head.get("language", str, "en"),
+        language=language,
         opening=head.get("opening", str),
-        steps=steps,
+        steps={step_id: with_hints(step, labels) for step_id, step in steps.items()},
         goodbye=head.get("goodbye", str, "Goodbye."),
         minimum_age=head.positive("minimum_age", int, 0),
         too_young=head.get("too_young", str, ""),
@@ -91,6 +94,12 @@ def _copy(table: Table) -> dict[str, str]:
     copy = {name: table.get(name.rstrip("_"), str, getattr(defaults, name)) for name in names}
     table.done()
     return copy
+
+
+def _labels(table: Table, default: Labels) -> Labels:
+    labels = Labels(*(table.get(name, str, getattr(default, name)) for name in ("yes", "no", "unsure")))
+    table.done()
+    return labels
 
 
 def _pace(table: Table, default: Pace) -> Pace:
