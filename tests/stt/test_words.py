@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voice.stt.words import clean, normalise, word_errors
+from voice.stt.words import clean, normalise, one_spelling, word_errors
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,32 @@ from voice.stt.words import clean, normalise, word_errors
 def test_only_words_are_text(raw: str, text: str):
     """A music sign sent to the server would be an answer that nobody gave."""
     assert clean(raw) == text
+
+
+@pytest.mark.parametrize(
+    ("heard", "spelt"),
+    [
+        ("Mm-h", "Mm-hmm"),
+        ("Mm-hm.", "Mm-hmm."),
+        ("mhm", "mm-hmm"),
+        ("M-hm, yes.", "Mm-hmm, yes."),
+        ("Mm hmm", "Mm-hmm"),
+        ("Mm-hmm.", "Mm-hmm."),
+        ("Uh-hu", "Uh-huh"),
+        ("uh huh", "uh-huh"),
+        ("Uh-uh.", "Uh-uh."),
+        ("Hm?", "Hmm?"),
+        ("Hmmm...", "Hmm..."),
+        ("Mmm.", "Mm."),
+        ("O.K. then", "Okay then"),
+        ("OK", "Okay"),
+        ("The room is 5 mm wide", "The room is 5 mm wide"),
+        ("Ham and okra", "Ham and okra"),
+    ],
+)
+def test_hums_have_one_spelling(heard: str, spelt: str):
+    """A nod that is spelt in a way nobody put on the list stops the voice."""
+    assert one_spelling(heard) == spelt
 
 
 @pytest.mark.parametrize(

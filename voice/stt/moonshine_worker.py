@@ -12,7 +12,7 @@ from voice.stt.base import RATE, Pcm, Reading
 from voice.stt.kinds import KindsModel
 from voice.stt.moonshine_model import Frames, MoonshineModel
 from voice.stt.process import serve, silence_stdout
-from voice.stt.words import clean
+from voice.stt.words import clean, normalise, one_spelling
 from voice.worker import Servant
 
 _LONGEST_PART = 12 * RATE
@@ -24,6 +24,10 @@ silence alone (the endpointer ends an utterance before that)."""
 
 _QUIET = RATE // 5
 """Samples of the quiet moment: a pause between words."""
+
+_INVENTED = ("thank you for wat", "thanks for wat")
+"""How the whole text begins when the model hears laughter, a hum or a rest of echo; it learnt from films, and nobody
+says it to a machine. Cut short like this because partials are."""
 
 _WARM_UP = RATE // 2
 """Samples decoded at the start: the first decode of a session allocates, and takes several times as long."""
@@ -63,7 +67,8 @@ class MoonshineEngine:
         return self.partial()
 
     def _read(self, audio: Pcm, frames: Frames) -> str:
-        return clean(self._model.read(frames, len(audio) / RATE))
+        text = one_spelling(clean(self._model.read(frames, len(audio) / RATE)))
+        return "" if normalise(text).startswith(_INVENTED) else text
 
 
 def quietest(part: Pcm) -> int:

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import partial
 
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'", "＇": "'"})
 _WORD = re.compile(r"\w+(?:'\w+)*")
+
+_HUMS = {
+    "mm-hmm": re.compile(r"\bm+[- ]?h+m*\b", re.IGNORECASE),
+    "uh-huh": re.compile(r"\bu+h+[- ]hu+h*\b", re.IGNORECASE),
+    "hmm": re.compile(r"\bh+m+\b", re.IGNORECASE),
+    "mm": re.compile(r"\bm{2,}\b(?!-)", re.IGNORECASE),
+    "okay": re.compile(r"\bo\.k\.|\bok\b", re.IGNORECASE),
+}
+"""Sounds that everybody spells another way, a recogniser from one moment to the next ("Mm-h", "Mhm", "Mm hmm")."""
 
 
 def has_words(text: str) -> bool:
@@ -17,6 +27,20 @@ def has_words(text: str) -> bool:
 def clean(text: str) -> str:
     """Recognised text as a person would write it: music signs gone, spaces single, "" when no word is left."""
     return " ".join(text.replace("♪", " ").split()) if has_words(text) else ""
+
+
+def one_spelling(text: str) -> str:
+    """Hums and "okay" in one spelling each; a capital at the beginning of one stays.
+
+    "Mm-h." is "Mm-hmm."; "uh-uh", which means no, is left alone.
+    """
+    for spelling, pattern in _HUMS.items():
+        text = pattern.sub(partial(_spelt, spelling), text)
+    return text
+
+
+def _spelt(spelling: str, found: re.Match[str]) -> str:
+    return spelling.capitalize() if found[0][0].isupper() else spelling
 
 
 def words(text: str) -> list[str]:
