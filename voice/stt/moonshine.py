@@ -13,7 +13,7 @@ def _make() -> Servant:
 
 
 class MoonshineRecogniser(ProcessRecogniser):
-    """Decodes an open utterance in about 5 % of its length (one x86 core), at least some 50 ms.
+    """Decodes an open utterance in about 2.5 % of its length (one x86 core), at least some 12 ms.
 
     Invents words ("You", "The") on anything but speech: feed it only what the voice-activity detector passed.
     `timeout`: real seconds without an answer after which the process is replaced.
