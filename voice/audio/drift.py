@@ -53,7 +53,6 @@ class DriftMeter:
     def begin_anew(self) -> None:
         """The path has jumped; the clocks have not."""
         self._seen = None
-        self._blocks = self._sounding = 0
 
     def observe(self, path: npt.NDArray[np.complex64], sounding: bool) -> bool:
         """Look at the path (partitions, bins) once a block; true when it was a look that counts, about once a second

@@ -17,9 +17,20 @@ import numpy as np
 import pywebrtc_audio
 
 from voice.audio.base import BLOCK, RATE, SILENCE_DB, Pcm, decibels
+from voice.audio.delay import DelaySearch
 from voice.audio.drift import DriftMeter
 from voice.audio.gate import COLD, JUMPED, Gate
 from voice.audio.kalman import KalmanCanceller
+
+_LEARNT_DB = -6.0
+"""What is left of the echo from which the linear filter has found its way."""
+
+_WITHIN = round(0.25 * RATE)
+"""Samples of delay that leave enough of the filter's tail (0.32 s) for the room."""
+
+_AHEAD = round(0.03 * RATE)
+"""Samples by which a far end that is held back still comes before its echo: the search finds the strongest way of the
+sound, not always the first."""
 
 _FAR_FLOOR = np.float32(10 ** (-120 / 20))
 """RMS of a noise that AEC3 is told was played, too: on digital silence its filters fade into denormal numbers, and a
@@ -100,17 +111,18 @@ class TwoFilterCanceller:
 
     AEC3 lags, so the linear filter gets the microphone as late. That costs nothing and gives it room before the
     stamps' zero: an echo that seems to come before its sound, by stamps that are wrong by a few ms, is still found.
+    An echo too late for the filter's tail is searched for, and from then on the far end is held back.
     """
 
     delay = WebRtcCanceller.delay
 
     def __init__(self) -> None:
         self._aec3, self._kalman = WebRtcCanceller(), KalmanCanceller()
-        self._gate = Gate()
-        self._drift = DriftMeter()
-        self._held_back: Pcm = np.zeros(self.delay, np.float32)
+        self._gate, self._drift, self._search = Gate(), DriftMeter(), DelaySearch()
+        self._mic_held: Pcm = np.zeros(self.delay, np.float32)
+        self._far_held: Pcm = np.zeros(0, np.float32)
         self._restarts = 0
-        self._echo_delay: float | None = None
+        self._strongest: int | None = None
 
     @property
     def left_db(self) -> float:
@@ -125,30 +137,50 @@ class TwoFilterCanceller:
     @property
     def echo_delay(self) -> float | None:
         """Seconds from the far end as it is handed in to its echo in the microphone; None while it is not known."""
-        return self._echo_delay
+        if self._strongest is None or self.left_db > _LEARNT_DB:
+            return None
+        return (self._far_held.size + self._strongest - self.delay) / RATE
 
     def process(self, mic: Pcm, far: Pcm) -> Cleaned:
         """See the class."""
+        held = np.concatenate([self._mic_held, mic])
+        late, self._mic_held = held[:BLOCK], held[BLOCK:]
+        self._search.hear(late, far)
+        if self._far_held.size:
+            held = np.concatenate([self._far_held, far])
+            far, self._far_held = held[:BLOCK], held[BLOCK:]
         aec3 = self._aec3.process(mic, far).gate
-        held = np.concatenate([self._held_back, mic])
-        late, self._held_back = held[:BLOCK], held[BLOCK:]
         speech = self._kalman.process(late, far)
         if self._kalman.restarts != self._restarts:
             self._restarts = self._kalman.restarts
             self._begin_anew(JUMPED)
-        power = self._kalman.echo_power
         if self._drift.observe(self._kalman.path, self._kalman.sounding):
-            strongest = int(np.argmax(np.abs(self._kalman.response)))
-            self._echo_delay = (strongest - self.delay) / RATE
+            self._look()
+        power = self._kalman.echo_power
         return Cleaned(self._gate.choose(late, far, power, speech, aec3), speech, decibels(power))
 
     def path_changed(self) -> None:
         """Both learn the new way."""
         self._aec3.path_changed()
         self._kalman.path_changed()
+        self._search.begin_anew()
         self._begin_anew(COLD)
 
     def _begin_anew(self, blocks: int) -> None:
         self._gate.begin_anew(blocks)
         self._drift.begin_anew()
-        self._echo_delay = None
+        self._strongest = None
+
+    def _look(self) -> None:
+        """Where the echo lies, once a second of far-end sound."""
+        self._strongest = int(np.argmax(np.abs(self._kalman.response)))
+        if self.left_db <= _LEARNT_DB:
+            return
+        delay = self._search.found()
+        if delay is None:
+            return
+        wanted = 0 if delay <= _WITHIN else delay - _AHEAD
+        if abs(wanted - self._far_held.size) > _AHEAD // 2:
+            self._far_held = self._search.played(wanted)
+            self._kalman.path_changed()
+            self._begin_anew(JUMPED)
