@@ -283,3 +283,30 @@ class TestRunning:
             return app.lost
 
         assert run_virtual(scene()) == ["room (kiosk) stopped: KeyError in a callback"]
+
+
+def test_a_sound_of_its_own_is_no_person():
+    """A slammed door that counts as the user makes every onset in the figures wrong."""
+    room, app = Room(response="dry", noise_db=-200.0, clock=ManualClock()), App()
+    room.open(app.render, app.capture, app.lost.append, drive="hand")
+    begins, ends = room.sound(noise(800), at=0.05, level_db=-20.0)
+    for _ in range(20):
+        room.step()
+    assert (begins, ends) == (pytest.approx(0.05), pytest.approx(0.1))
+    heard = np.concatenate(app.blocks)
+    assert db(heard[800:1600]) == pytest.approx(-20, abs=1.5)
+    assert not room.user.any()
+
+
+@pytest.mark.parametrize("by", [0.02, -0.02])
+def test_the_path_can_jump(by):
+    """What a canceller does after a fault in a buffer is measured with this."""
+    room, app = Room(response="dry", delay=0.05, noise_db=-200.0, clock=ManualClock()), App(noise(RATE))
+    room.open(app.render, app.capture, app.lost.append, drive="hand")
+    for number in range(80):
+        if number == 40:
+            room.jump(by)
+        room.step()
+    heard, late = np.concatenate(app.blocks), round((0.05 + by) * RATE)
+    part = app.pcm[RATE // 2 - late : RATE // 2 - late + 1000]
+    assert np.corrcoef(heard[RATE // 2 : RATE // 2 + 1000], part)[0, 1] > 0.99

@@ -20,6 +20,9 @@ _SPEECH_DB = -26.0
 _HEAD_HZ = 1500.0
 """Above this a head that is turned away shadows its own mouth: 6 dB per octave, as measured behind talkers."""
 
+_NOSE = ((250.0, 90.0, 1.0), (1000.0, 150.0, 0.12), (2100.0, 200.0, 0.05))
+"""(Hz, bandwidth in Hz, gain) of a hum's resonances."""
+
 _TV_BAND = (250.0, 5000.0)
 """Hz that small television loudspeakers give."""
 
@@ -53,9 +56,9 @@ def slam(rng: np.random.Generator, rate: int = RATE) -> Pcm:
     return sound
 
 
-def hum(rng: np.random.Generator, syllables: int = 2, pitch: float = 120.0, rate: int = RATE) -> Pcm:
-    """ "Mm-hm" (two syllables) or "mm" (one), hummed by a person of that pitch (Hz): a glottal pulse train through a
-    closed mouth (resonances at 250, 1000 and 2100 Hz), rising on the second syllable."""
+def hum(rng: np.random.Generator, syllables: int = 2, pitch: float = 120.0, head: float = 1.0, rate: int = RATE) -> Pcm:
+    """A hum of two syllables ("mm-hm") or one ("mm") by a person of that pitch (Hz): a glottal pulse train through a
+    closed mouth (resonances at 250, 1000 and 2100 Hz, times `head`), rising on the second syllable."""
     lengths = rng.uniform(0.14, 0.2, syllables)
     pieces: list[Pcm] = []
     for number, length in enumerate(lengths):
@@ -64,7 +67,7 @@ def hum(rng: np.random.Generator, syllables: int = 2, pitch: float = 120.0, rate
         phase = np.cumsum(pitch * (1 + 0.12 * number + slope * t / length)) / rate
         pulses = np.diff(np.floor(phase), prepend=0.0) + 0.002 * rng.standard_normal(t.size)
         envelope = np.clip(t / 0.03, 0, 1) * np.clip((length - t) / 0.05, 0, 1)
-        mouth = _resonances(pulses.astype(np.float32), ((250, 90, 1.0), (1000, 150, 0.12), (2100, 200, 0.05)), rate)
+        mouth = _resonances(pulses.astype(np.float32), [(hz * head, width, gain) for hz, width, gain in _NOSE], rate)
         pieces.append((mouth * envelope).astype(np.float32))
         if number + 1 < syllables:
             breath = band(rng, round(0.05 * rate), 900, 1200, rate) * 0.02 * float(np.max(np.abs(mouth)) + 1e-9)

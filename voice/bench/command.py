@@ -77,16 +77,20 @@ def floor(
 
     Example: voice bench floor --sensitivity default --scenes interruption,stop --detail scenes.jsonl
     """
-    from voice.bench.floor import Options, run, scene_kinds, sensitivities
+    from voice.bench.floor import BenchError, Options, run, scene_kinds, sensitivities
     from voice.bench.floor_voices import tell_missing
     from voice.bench.output import show
 
+    try:
+        chosen, kinds = sensitivities(sensitivity), scene_kinds(scenes)
+    except BenchError as error:
+        raise typer.BadParameter(str(error)) from None
     options = Options(
         quick=quick,
         seed=seed,
         kept=kept,
-        sensitivities=sensitivities(sensitivity),
-        kinds=scene_kinds(scenes),
+        sensitivities=chosen,
+        kinds=kinds,
         baselines=baselines,
         scale=scale,
         detail=detail,

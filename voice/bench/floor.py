@@ -60,6 +60,10 @@ SILENT_BASELINES: dict[Kind, int] = {"silence": 12}
 PROCESSES = 2
 
 
+class BenchError(Exception):
+    """A bench was asked for something that it does not have; one line with cause and remedy."""
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """What to measure."""
@@ -78,18 +82,18 @@ class Options:
 
 
 def sensitivities(name: str | None) -> tuple[str, ...]:
-    """One of our sensitivities by its name, or all. Raises ValueError."""
+    """One of our sensitivities by its name, or all. Raises BenchError."""
     known = OUR_NAMES
     if name is not None and name not in known:
-        raise ValueError(f"no sensitivity is called {name!r}; there are: {', '.join(known)}")
+        raise BenchError(f"no sensitivity is called {name!r}; there are: {', '.join(known)}")
     return known if name is None else (name,)
 
 
 def scene_kinds(names: str | None) -> tuple[Kind, ...]:
-    """Kinds of scenes from a list with commas, or all. Raises ValueError."""
+    """Kinds of scenes from a list with commas, or all. Raises BenchError."""
     wanted = KINDS if names is None else tuple(name.strip() for name in names.split(","))
     if unknown := [name for name in wanted if name not in KINDS]:
-        raise ValueError(f"no kind of scene is called {unknown[0]!r}; there are: {', '.join(KINDS)}")
+        raise BenchError(f"no kind of scene is called {unknown[0]!r}; there are: {', '.join(KINDS)}")
     return tuple(kind for kind in KINDS if kind in wanted)
 
 

@@ -12,6 +12,7 @@ class Phrases:
     interruption: tuple[str, ...]
     stop: tuple[str, ...]
     backchannel: tuple[str, ...]
+    """Words only: no synthetic voice can say "mm-hm", which is hummed instead (`voice.audio.noises.hum`)."""
     others: tuple[str, ...]
     """Said to somebody else in the room."""
     pause: tuple[tuple[str, str], ...]
@@ -34,7 +35,7 @@ TUNING = Phrases(
         "where is the waiting room",
     ),
     stop=("stop", "wait", "hold on", "no no", "stop talking please", "wait a moment"),
-    backchannel=("yeah", "okay", "right", "I see", "uh-huh", "mm-hmm"),
+    backchannel=("yeah", "okay", "right", "I see", "uh-huh", "oh okay"),
     others=(
         "did you bring the car keys",
         "he said he would be late",
@@ -67,7 +68,7 @@ KEPT = Phrases(
         "who are you calling now",
     ),
     stop=("stop", "wait", "hang on", "no no no", "please stop", "hold on a second"),
-    backchannel=("sure", "got it", "all right", "okay yeah", "mhm", "go on"),
+    backchannel=("sure", "got it", "all right", "okay yeah", "ah I see", "go on"),
     others=(
         "have you seen my glasses",
         "the bus leaves in ten minutes",

@@ -23,6 +23,9 @@ FOR_US: tuple[Kind, ...] = ("interruption", "pause", "stop")
 TICS = ("cough", "throat", "sniff", "click", "thump", "slam")
 BACKGROUNDS = ("babble", "television", "music")
 
+HEADS = {False: (1.0,), True: (0.86, 1.14)}
+"""Whose hum is whose, by whether they are kept."""
+
 ROOMS = ("kiosk", "living", "dry")
 
 FIRST_ONSET, LAST_ONSET = 0.5, 5.0
@@ -81,6 +84,8 @@ class Scene:
     pause: float = 0.0
     """Seconds between two clips."""
     tic: str = ""
+    heads: tuple[float, ...] = (1.0,)
+    """Of those who hum: how far their resonances are from the usual ones."""
     background: str = ""
     background_db: float = 0.0
     """Relative to our echo."""
@@ -144,6 +149,7 @@ def _draw(kind: Kind, number: int, plan: Plan) -> Scene:
         clips=scene.clips,
         pause=scene.pause,
         tic=scene.tic,
+        heads=HEADS[plan.kept],
         seconds=scene.seconds,
     )
 

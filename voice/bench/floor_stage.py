@@ -273,7 +273,7 @@ class _Stage:
         if scene.tic:
             return makers[scene.tic](rng)
         if scene.voice == "hum":
-            return noises.hum(rng, 2 if scene.text == "(mm-hm)" else 1, pitch=rng.uniform(95, 220))
+            return noises.hum(rng, 2 if scene.text == "(mm-hm)" else 1, rng.uniform(95, 220), rng.choice(scene.heads))
         parts: list[Pcm] = []
         for key in scene.clips:
             parts += [np.zeros(round(scene.pause * RATE), np.float32)] if parts else []
