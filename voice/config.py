@@ -54,7 +54,7 @@ class EarsConfig(_Table):
 
     engine: str = "moonshine"
     model: str | None = None
-    end_silence: float = Field(default=0.5, ge=0.2, le=3.0)
+    end_silence: float = Field(default=0.45, ge=0.2, le=3.0)
     """Seconds of silence that end an utterance."""
 
 

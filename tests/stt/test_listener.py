@@ -16,7 +16,7 @@ from voice.audio.base import BLOCK, RATE, Pcm
 from voice.core.events import Input
 from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance, VoiceActivity
 from voice.core.expectation import Expectation
-from voice.core.patience import LONGER, QUICK
+from voice.core.patience import LONGER, QUICK, USUAL
 from voice.stt.base import Reading, RecogniserError
 from voice.stt.endpoint import EndpointRules
 from voice.stt.listener import Listener
@@ -361,17 +361,17 @@ class TestPatience:
 
     def test_an_unfinished_sentence_gets_more_time(self):
         """The half sentence would be answered while the other half is said."""
-        assert self.end("it hurts in my") == pytest.approx(0.5 + LONGER, abs=0.08)
+        assert self.end("it hurts in my") == pytest.approx(USUAL + LONGER, abs=0.08)
 
     def test_a_complete_answer_gets_less(self):
         """Two hundred milliseconds of silence after every answer make a conversation slow."""
         answer = Expectation("yes_no", ("Yes", "No"))
-        assert self.end("no I don't", answer) == pytest.approx(0.5 * QUICK, abs=0.08)
-        assert self.end("no I don't") == pytest.approx(0.5, abs=0.08)
+        assert self.end("no I don't", answer) == pytest.approx(USUAL * QUICK, abs=0.08)
+        assert self.end("no I don't") == pytest.approx(USUAL, abs=0.08)
 
     def test_it_does_not_end_before_it_was_read(self):
         """On a busy machine every unfinished sentence would be cut."""
-        assert self.end("it hurts in my", decode=0.5) == pytest.approx(0.5 + LONGER, abs=0.08)
+        assert self.end("it hurts in my", decode=0.5) == pytest.approx(USUAL + LONGER, abs=0.08)
 
     def test_a_recogniser_that_hangs_keeps_nobody_waiting_for_ever(self):
         """The utterance ends by the clock, and the text comes when it comes."""

@@ -22,7 +22,7 @@ from voice.core.choices import match, meaning
 from voice.core.expectation import FREE, Expectation
 from voice.core.text import listed
 
-USUAL = 0.5
+USUAL = 0.45
 """Seconds of silence that end a turn. Of the pauses within sentences few last longer, where the words are complete."""
 
 QUICK = 0.6
@@ -40,7 +40,7 @@ _OPEN_MARK = re.compile(r"(?:[,;:–—-]|\.\.\.|…)\s*$")
 
 _NOT_LAST = frozenset(
     listed(
-        "a|an|the|my|your|his|its|our|their|every|no|very|quite|really|so|such"
+        "a|an|the|my|your|his|her|its|our|their|every|no|very|quite|really|so|such"
         "|and|or|but|nor|because|since|although|though|while|when|whenever|where|if|unless|until|whether|than|as|like"
         "|of|in|on|at|to|for|from|with|without|into|onto|about|around|between|behind|during|through|under|over|by|per"
         "|is|are|was|were|am|be|been|being|do|does|did|has|had|have|having|will|would|can|could|should|may|might|must"
@@ -55,6 +55,7 @@ _LAST_ANYWAY = re.compile(
     r"|\b(?:think|hope|guess|suppose|believe|told|know|said) (?:so|it|that|not)$"
     r"|\b(?:it|that|this|way) (?:is|was|has|does|did|will|can|would|could)$"
     r"|^(?:maybe|perhaps|no|well no|i (?:do|have|am|did|can|will|would))$"
+    r"|\b(?:told|asked|see|saw|help|know|with|for|to|of) her$"
     r"|\b(?:came|went|turn|lie|pass|throw|give) (?:on|in|over)$|^(?:please )?(?:go|come|carry|move) on$"
     r"|\b(?:me too|like that|what for|where to|where from|that's all|that's it|all over|what is it|who is it)$"
 )
