@@ -126,3 +126,12 @@ def test_after_the_duck_the_echo_is_still_known():
     play.choose(mic=-26, left=-26, echo=-46, far=-40, seconds=2)
     play.speak(-46, seconds=0.5)
     assert play.speak(-46) == "aec3"
+
+
+def test_what_was_there_before_the_voice_is_not_there_with_it():
+    """The first syllable of a sentence after somebody spoke is the voice's own, not the end of his."""
+    play = learnt()
+    play.choose(mic=-23, left=-26, echo=-26, far=-20)
+    play.choose(mic=-26, left=-26, seconds=1)
+    play.gate.left_db = 0
+    assert play.speak(-28) == "aec3"

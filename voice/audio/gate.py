@@ -99,6 +99,7 @@ class Gate:
         self._noise = min(self._noise * _NOISE_RISE, max(power, 1e-9))
         self._peak = max(power, _REVERBERATION * self._peak)
         if self._since >= _ROOM:
+            self._hang = 0
             return linear
         stands_out = left > self._peak * 10 ** ((self.left_db + _MARGIN_DB) / 10)
         self._hang = _HANG if stands_out else self._hang - 1

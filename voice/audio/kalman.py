@@ -52,8 +52,10 @@ _ENERGY_MEMORY = 0.92
 _DIVERGED = 1.1
 """Output energy over input energy from which the filter adds echo instead of taking it away."""
 
-_AUDIBLE = 1e-4 * BLOCK / RATE * 100
-"""Energy of a block below which divergence is no matter."""
+_LOUD, _LOUD_MEMORY = 0.05, 0.99
+"""Share of the loudest recent energy (it fades by 4 dB a second) below which divergence is no matter: an echo that
+comes late is wrongly expected early, in what is nearly silence. (Without this a quiet echo after 240 ms had the filter
+start anew every few seconds.)"""
 
 _HOLD = 100
 """Blocks (1 s) after a start without another: in the first moments the filter may be louder than the microphone, and
@@ -84,7 +86,7 @@ class KalmanCanceller:
         self._kept = np.zeros_like(self._variance)
         self._turn = 0
         self._silent = _PARTITIONS
-        self._energy_in = self._energy_out = 0.0
+        self._energy_in = self._energy_out = self._loudest = 0.0
         self._hold = _HOLD
         self.restarts = 0
         self.echo_power = 0.0
@@ -163,8 +165,10 @@ class KalmanCanceller:
         """Start anew when the filter makes the sound louder: the path has jumped."""
         self._energy_in = _ENERGY_MEMORY * self._energy_in + (1 - _ENERGY_MEMORY) * energy_in
         self._energy_out = _ENERGY_MEMORY * self._energy_out + (1 - _ENERGY_MEMORY) * energy_out
+        self._loudest = max(self._energy_in, _LOUD_MEMORY * self._loudest)
         self._hold -= 1
-        if self._hold < 0 and self._energy_in > _AUDIBLE and self._energy_out > _DIVERGED * self._energy_in:
+        loud = self._energy_in > _LOUD * self._loudest
+        if self._hold < 0 and loud and self._energy_out > _DIVERGED * self._energy_in:
             self._path[:] = 0
             self._variance[:] = _UNKNOWN
             self._hold = _HOLD
