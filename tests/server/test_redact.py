@@ -41,3 +41,9 @@ def test_what_identifies_a_person_is_replaced(said: str, kept: str) -> None:
 def test_all_else_stays_to_the_letter(said: str) -> None:
     """What was played is compared with what was written; a greedy redactor would spoil that."""
     assert redact(said) == said
+
+
+def test_what_a_misread_digit_leaves_of_a_number_is_masked() -> None:
+    """Hurts whoever said it: four digits of a telephone number are most of it."""
+    assert redact("Five, five, time, two, nine, four, seven.") == "Five, five, time, [PHONE]."
+    assert redact("One, two, three.") == "One, two, three."
