@@ -135,3 +135,11 @@ def test_what_was_there_before_the_voice_is_not_there_with_it():
     play.choose(mic=-26, left=-26, seconds=1)
     play.gate.left_db = 0
     assert play.speak(-28) == "aec3"
+
+
+def test_an_echo_that_is_awaited_is_nobody():
+    """A young filter expects the echo of the first syllable too early, and what it takes away of nothing is a sound."""
+    play = Play()
+    play.speak(-27, seconds=COLD / 100)
+    play.choose(seconds=1)
+    assert play.choose(mic=-60, left=-45, echo=-45, far=-20) == "aec3"

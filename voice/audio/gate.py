@@ -101,7 +101,8 @@ class Gate:
         if self._since >= _ROOM:
             self._hang = 0
             return linear
-        stands_out = left > self._peak * 10 ** ((self.left_db + _MARGIN_DB) / 10)
+        # what is louder than the microphone is nobody: the filter expects an echo that has not come yet
+        stands_out = power >= left > self._peak * 10 ** ((self.left_db + _MARGIN_DB) / 10)
         self._hang = _HANG if stands_out else self._hang - 1
         self._measure(power, echo_power, left)
         if self._shut > 0:
