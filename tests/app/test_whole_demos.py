@@ -174,6 +174,12 @@ class TestDesk:
         cut = [message["source"] for message in desk.summary["messages"] if message["cut"]]
         assert [text[:7] for text in cut] == ["Dr. Lee"]
 
+    def test_an_answer_in_other_words_is_the_clinics_answer(self, desk):
+        """A server that knows its own labels only would ask again; the report keeps what was said."""
+        chosen = said(desk, "The second one")
+        assert chosen["sent"] == "Wednesday"
+        assert "second" in chosen["recognised"]
+
     def test_names_and_numbers_stay_at_home(self, desk):
         """The server keeps neither."""
         kept = " ".join(item.content for item in desk.seen if isinstance(item, UserAccepted))
