@@ -15,6 +15,10 @@ from voice.stt.words import word_errors
 YIELD_WITHIN = 2.0
 """Seconds from onset to silence in which an interruption must have had its way."""
 
+_BEFORE = 0.02
+"""Seconds before the onset at which a decision may still be one on the person: half a frame of the detector, which may
+hear what lies more than 25 dB below."""
+
 Value = Callable[[Sequence[Outcome]], tuple[float, int] | None]
 """The value and how many cases it rests on; None without any."""
 
@@ -23,7 +27,12 @@ def yielded(out: Outcome) -> bool:
     """Whether our voice gave way to the person in time, and not before they began."""
     if out.silence is None or out.onset is None:
         return False
-    return -0.02 <= out.silence - out.onset <= YIELD_WITHIN
+    return not early(out) and out.silence - out.onset <= YIELD_WITHIN
+
+
+def early(out: Outcome) -> bool:
+    """Whether our voice was cut before anybody else was there: by itself, or by what it took for somebody."""
+    return out.silence is not None and out.onset is not None and out.silence < out.onset - _BEFORE
 
 
 def _of(outcomes: Iterable[Outcome], *kinds: Kind) -> list[Outcome]:
@@ -110,6 +119,7 @@ PER_SENSITIVITY: dict[str, tuple[str, Value]] = {
     "S_VT": ("share", _rate(("tic",), lambda out: not out.cuts)),
     "S_ND": ("share", _rate(("others",), lambda out: not out.cuts)),
     "S_BG": ("share", _rate(("background",), lambda out: not out.cuts)),
+    "early_cut_share": ("share", _rate((*FOR_US, "backchannel", "tic", "others"), early)),
     "extra_word_errors": ("share", _extra_errors),
     "end_of_speech_to_message_ms.p50": ("ms", _percentile(FOR_US, to_message, 50)),
     "end_of_speech_to_message_ms.p95": ("ms", _percentile(FOR_US, to_message, 95)),
