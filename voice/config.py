@@ -54,7 +54,7 @@ class EarsConfig(_Table):
 
     engine: str = "moonshine"
     model: str | None = None
-    end_silence: float = Field(default=0.45, ge=0.2, le=3.0)
+    end_silence: float = Field(default=0.44, ge=0.2, le=3.0)
     """Seconds of silence that end an utterance."""
 
 
@@ -86,6 +86,7 @@ class FloorConfig(_Table):
             backchannels=known.backchannels if self.backchannels is None else self.backchannels,
             noises=known.noises if self.noise_words is None else self.noise_words,
             answers=known.answers,
+            others=known.others,
         )
         return replace(rules, phrases=phrases, give_up=self.give_up or rules.give_up)
 
@@ -112,6 +113,7 @@ class _PhrasesConfig(_Table):
     backchannels: tuple[str, ...]
     noises: tuple[str, ...]
     answers: tuple[str, ...]
+    others: tuple[str, ...]
 
 
 class _Languages(RootModel[dict[str, _PhrasesConfig]]):

@@ -22,7 +22,7 @@ from voice.core.choices import match, meaning
 from voice.core.expectation import FREE, Expectation
 from voice.core.text import listed
 
-USUAL = 0.45
+USUAL = 0.44
 """Seconds of silence that end a turn. Of the pauses within sentences few last longer, where the words are complete."""
 
 QUICK = 0.6
