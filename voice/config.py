@@ -86,7 +86,6 @@ class FloorConfig(_Table):
             backchannels=known.backchannels if self.backchannels is None else self.backchannels,
             noises=known.noises if self.noise_words is None else self.noise_words,
             answers=known.answers,
-            others=known.others,
         )
         return replace(rules, phrases=phrases, give_up=self.give_up or rules.give_up)
 
@@ -113,7 +112,6 @@ class _PhrasesConfig(_Table):
     backchannels: tuple[str, ...]
     noises: tuple[str, ...]
     answers: tuple[str, ...]
-    others: tuple[str, ...]
 
 
 class _Languages(RootModel[dict[str, _PhrasesConfig]]):
