@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from voice.config import HOME, Config, ConfigError, FloorConfig, load, load_pacing, load_phrases, read_toml
-from voice.core.floor import FloorRules
+from voice.core.floor_rules import FloorRules
 from voice.core.pacing import DEFAULT_RULES, KindRule
 from voice.core.phrases import Phrases
 

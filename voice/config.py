@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
 
-from voice.core.floor import FloorRules, Sensitivity
+from voice.core.floor_rules import FloorRules, Sensitivity
 from voice.core.pacing import DEFAULT_RULES, KindRule, Pacing
 from voice.core.phrases import Phrases
 
@@ -86,6 +86,7 @@ class FloorConfig(_Table):
             backchannels=known.backchannels if self.backchannels is None else self.backchannels,
             noises=known.noises if self.noise_words is None else self.noise_words,
             answers=known.answers,
+            others=known.others,
         )
         return replace(rules, phrases=phrases, give_up=self.give_up or rules.give_up)
 
@@ -112,6 +113,7 @@ class _PhrasesConfig(_Table):
     backchannels: tuple[str, ...]
     noises: tuple[str, ...]
     answers: tuple[str, ...]
+    others: tuple[str, ...]
 
 
 class _Languages(RootModel[dict[str, _PhrasesConfig]]):

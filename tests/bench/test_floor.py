@@ -20,7 +20,8 @@ from voice.bench.floor_stage import Outcome
 from voice.bench.floor_variants import OUR_NAMES, PlainActivity, WordsFirst
 from voice.bench.floor_voices import PEOPLE
 from voice.core.evidence import Partial, SpeechStarted, Utterance, VoiceActivity
-from voice.core.floor import Act, FloorRules, Playing
+from voice.core.floor import Act, Playing
+from voice.core.floor_rules import FloorRules
 
 
 def noise(seconds: float, level: float = 0.1, seed: int = 0) -> Pcm:

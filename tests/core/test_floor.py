@@ -8,7 +8,9 @@ from __future__ import annotations
 import pytest
 
 from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance, VoiceActivity
-from voice.core.floor import Act, Decision, Floor, FloorRules, Playing
+from voice.core.floor import Act, Decision, Floor, Playing
+from voice.core.floor_rules import FloorRules
+from voice.core.kinds import Kinds
 
 SILENT = Playing(speaking=False, can_interrupt=True)
 SPEAKING = Playing(speaking=True, can_interrupt=True, waiting=True)
@@ -240,7 +242,15 @@ class TestSustainedVoice:
         """ "Yeah, yeah, okay, sure" from somebody who nods along lasts a second."""
         floor = open_floor(SPEAKING)
         floor.heard(Partial("x", "yeah yeah", 0.4), 0.5, SPEAKING)
-        assert voice(floor, "#" * 40) == []
+        assert voice(floor, "#" * 32) == []
+
+    def test_but_nobody_nods_for_long(self) -> None:
+        """Whoever talks on means it, whatever the recogniser makes of it."""
+        floor = open_floor(SPEAKING)
+        floor.heard(Partial("x", "yeah yeah", 0.4), 0.5, SPEAKING)
+        ((at, act),) = voice(floor, "#" * 50)
+        assert act is Act.CUT
+        assert at == pytest.approx(DEFAULT.held_back, abs=FRAME)
 
     def test_our_own_voice_is_none(self) -> None:
         """F11: the echo of a long sentence lasts as long as the sentence."""
@@ -300,6 +310,82 @@ class TestComingBack:
         voice(floor, "#" * 10)
         floor.heard(Partial("x", "okay", 0.2), 0.4, SPEAKING)
         assert floor.heard(SpeechPaused("x", 0.32), 0.52, SPEAKING) == []
+
+
+WORDS, NOD, STOP, NOISE = Kinds(1, 0, 0, 0), Kinds(0, 1, 0, 0), Kinds(0, 0, 1, 0), Kinds(0, 0, 0, 1)
+MAYBE = Kinds(0.75, 0.15, 0.0, 0.1)
+
+
+def sounded(rules: FloorRules, *partials: tuple[float, Kinds], playing: Playing = SPEAKING) -> list[Act]:
+    """What is decided on partials of (voiced, kinds)."""
+    floor = open_floor(playing, rules)
+    return [
+        decision.act
+        for voiced, kinds in partials
+        for decision in floor.heard(Partial("x", "", voiced, kinds), voiced, playing)
+    ]
+
+
+class TestSounds:
+    def test_what_surely_sounds_like_words_cuts_before_they_can_be_read(self) -> None:
+        """Every tenth of a second here is talked over by the program."""
+        assert sounded(DEFAULT, (0.22, WORDS)) == [Act.CUT]
+        assert sounded(DEFAULT, (0.22, MAYBE)) == []
+        assert sounded(DEFAULT, (0.22, MAYBE), (0.32, MAYBE)) == [Act.CUT]
+
+    def test_not_on_less_than_a_syllable(self) -> None:
+        """The first 0.1 s of an "okay" sounds like the beginning of anything."""
+        assert sounded(DEFAULT, (0.13, WORDS)) == []
+
+    @pytest.mark.parametrize("kinds", [NOD, NOISE])
+    def test_backchannels_and_noises_hold_sustained_voice_back(self, kinds: Kinds) -> None:
+        """A long "mm-hmmm" and a fit of coughing last as long as a sentence begins."""
+        floor = open_floor(SPEAKING)
+        floor.heard(Partial("x", "and then", 0.22, kinds), 0.3, SPEAKING)
+        assert voice(floor, "#" * 25) == []
+
+    def test_a_stop_phrase_cuts_as_soon_as_it_sounds_like_one(self) -> None:
+        """ "Stop" is read wrong more often than any word, over our own voice."""
+        floor = open_floor(SPEAKING)
+        decisions = floor.heard(Partial("x", "So", 0.22, STOP), 0.3, SPEAKING)
+        assert [(d.act, d.cause) for d in decisions] == [(Act.CUT, "stop_phrase")]
+
+    def test_it_cuts_nothing_that_may_not_be_cut(self) -> None:
+        """A warning that stops at a cough is no warning."""
+        assert sounded(DEFAULT, (0.3, WORDS), (0.4, STOP), playing=UNINTERRUPTIBLE) == []
+
+    def test_relaxed_does_not_go_by_the_sound(self) -> None:
+        """In a loud hall everything sounds like words."""
+        assert sounded(RELAXED, (0.3, WORDS), (0.4, WORDS)) == []
+
+
+class TestMeantForUs:
+    """relaxed: people who talk to each other beside the machine."""
+
+    @staticmethod
+    def hall(text: str, level_db: float) -> list[Act]:
+        floor = open_floor(SPEAKING, RELAXED)
+        for frame in range(1, 30):
+            lowered = frame > 3
+            activity = VoiceActivity("x", frame * FRAME, frame * FRAME, 0.0, level_db, -46 if lowered else -26)
+            assert floor.heard(activity, frame * FRAME, SPEAKING) == []
+        return acts(floor.heard(Partial("x", text, 0.9), 0.95, SPEAKING))
+
+    def test_near_words_that_can_be_for_us(self) -> None:
+        """The visitor in front of the machine is let in."""
+        assert self.hall("my knee hurts", -26.0) == [Act.CUT]
+
+    def test_far_words_are_for_others(self) -> None:
+        """Two people in the queue talk about their knees."""
+        assert self.hall("my knee hurts", -36.0) == []
+
+    def test_words_that_people_say_to_each_other(self) -> None:
+        """A mother turns to her child."""
+        assert self.hall("did you bring the keys", -26.0) == []
+
+    def test_stop_is_for_us_from_anywhere(self) -> None:
+        """Somebody steps back from a machine that talks on."""
+        assert self.hall("stop it", -36.0) == [Act.CUT]
 
 
 class TestHolds:

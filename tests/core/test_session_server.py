@@ -70,7 +70,7 @@ class TestPreemption:
         stage.accepted()
         stage.says(TEN)
         stage.run(1.0)
-        stage.partials("my knee", voiced=0.4)
+        stage.partials("my knee", voiced=0.5)
         stage.turn_ended(outcome="interrupted")
         stage.utterance_ends("")
         stage.run(3.0)

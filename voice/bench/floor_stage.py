@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from random import Random
 from typing import Any
 
@@ -32,8 +32,9 @@ from voice.bench.floor_variants import Variant
 from voice.bench.floor_voices import Key
 from voice.config import Config
 from voice.core.events import Duck, FloorChanged, Input, Output, StopVoice
-from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance
-from voice.core.floor import FloorRules
+from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance, VoiceActivity
+from voice.core.floor_rules import FloorRules
+from voice.core.kinds import Kinds
 from voice.core.session import Session, SessionRules
 from voice.stt.endpoint import EndpointRules
 from voice.stt.listener import Listener
@@ -114,6 +115,8 @@ class _Log:
 
     def __init__(self, outcome: Outcome) -> None:
         self._outcome = outcome
+        self._levels: tuple[float, ...] = ()
+        """dBFS of the newest frame, and of the echo that was taken out of it."""
 
     def __call__(self, t: float, item: Input | Output) -> None:
         out, t = self._outcome, round(t, 3)
@@ -125,7 +128,9 @@ class _Log:
             case SpeechResumed():
                 out.log.append((t, "resumed"))
             case Partial():
-                out.log.append((t, "partial", round(item.voiced, 3), item.text))
+                out.log.append((t, "partial", round(item.voiced, 3), item.text, *self._levels, _rounded(item.kinds)))
+            case VoiceActivity():
+                self._levels = (round(item.level_db, 1), round(item.echo_db, 1))
             case Utterance():
                 out.log.append((t, "utterance", round(item.onset, 3), round(item.end, 3), item.text))
             case FloorChanged():
@@ -136,6 +141,10 @@ class _Log:
                 out.log.append((t, "stop", item.cause))
             case Duck(down=True):
                 out.ducks += 1
+
+
+def _rounded(kinds: Kinds | None) -> dict[str, float] | None:
+    return None if kinds is None else {name: round(share, 2) for name, share in asdict(kinds).items()}
 
 
 def play(scene: Scene, variant: Variant, world: World) -> Outcome:
@@ -270,7 +279,7 @@ class _Stage:
             "sniff": noises.sniff,
             "slam": noises.slam,
         }
-        if scene.tic:
+        if scene.tic in makers:
             return makers[scene.tic](rng)
         if scene.voice == "hum":
             return noises.hum(rng, 2 if scene.text == "(mm-hm)" else 1, rng.uniform(95, 220), rng.choice(scene.heads))

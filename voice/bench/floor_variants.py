@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from voice.audio.echo import EchoCanceller, NoCanceller, TwoFilterCanceller, WebRtcCanceller
 from voice.core.evidence import Evidence, Partial, Utterance, VoiceActivity
-from voice.core.floor import Act, Decision, Floor, FloorRules, Playing, Sensitivity
+from voice.core.floor import Act, Decision, Floor, Playing
+from voice.core.floor_rules import FloorRules, Sensitivity
 
 PLAIN_ACTIVITY = 0.064
 """Seconds of voice (two frames) at which plain voice activity stops."""

@@ -6,22 +6,27 @@ The voice goes down at the onset of speech, and stops only on evidence that a pe
 | ---------------------------------------- | ------------- | ----------------------- | --------------------- |
 | onset of voice                           | -             | duck                    | -                     |
 | voice for `sustained` seconds (1)        | -             | cut (voice)             | -                     |
+| partial: sounds like a stop phrase (2)   | -             | cut (stop_phrase)       | -                     |
+| partial: sounds like words (2)           | -             | cut (voice)             | -                     |
 | partial: a stop phrase                   | -             | cut (stop_phrase)       | duck                  |
-| partial: words for us, enough (2)        | -             | cut (voice)             | -                     |
+| partial: words for us, enough (3)        | -             | cut (voice)             | -                     |
 | partial: backchannel, noise, our own     | -             | stay ducked             | -                     |
 | silence after a backchannel or a noise   | -             | resume                  | resume                |
 | no words for us, `give_up` of silence    | -             | resume                  | resume                |
 | no evidence `window` after the duck      | -             | resume                  | resume                |
 | utterance: words for us                  | take          | cut, take               | hold                  |
 | utterance: stop phrase                   | take          | cut (stop_phrase), take | hold                  |
-| utterance: backchannel (3)               | take          | resume, ignore          | ignore                |
+| utterance: backchannel (4)               | take          | resume, ignore          | ignore                |
 | utterance: a sound that reads as words   | ignore        | resume, ignore          | ignore                |
 | utterance: our own words                 | ignore        | resume, ignore          | ignore                |
 | utterance: no words                      | ignore        | resume                  | ignore                |
 
-(1) Unless what was read so far is a backchannel or our own words. `eager` does not wait for what is read.
-(2) Twice the same beginning, or `enough_words` in one reading; `relaxed` wants words that can be meant for the machine.
-(3) And while nothing plays but a message waits for its turn: ignore; the assistant has not finished yet. With `eager`
+(1) `eager`: whatever it says. `default`: `held_back` seconds if it sounds like, or reads as, a backchannel, a noise or
+    our own words. `relaxed`: never.
+(2) Surely in one reading, or likely in two; on 0.2 s of voice, before words can be read. Not with `relaxed`.
+(3) `enough_words` in one reading, or the same beginning in two. With `relaxed` they must be able to be meant for the
+    machine: nearly as loud as our own voice, and not as people begin when they speak to each other ("did you ...").
+(4) And while nothing plays but a message waits for its turn: ignore; the assistant has not finished yet. With `eager`
     a backchannel is an answer like any other.
 
 The machine is pure: it takes (seconds, evidence) and owns no clock, no audio and no thread.
@@ -30,9 +35,8 @@ The machine is pure: it takes (seconds, evidence) and owns no clock, no audio an
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import Literal, get_args
 
 from voice.core.events import Cause
 from voice.core.evidence import (
@@ -44,12 +48,15 @@ from voice.core.evidence import (
     Utterance,
     VoiceActivity,
 )
-from voice.core.phrases import Lexicon, Phrases, plain
+from voice.core.floor_rules import FloorRules
+from voice.core.kinds import Kinds
+from voice.core.phrases import Lexicon, plain
 
-Sensitivity = Literal["eager", "default", "relaxed"]
-"""eager: any sustained voice cuts, for quiet rooms and slow speakers of short answers. default: backchannels and
-noises are talked through. relaxed: needs words that can be meant for the machine, for loud halls."""
+DUCK_DB = 20.0
+"""By how much the voice is lowered."""
 
+_DUCK_ARRIVES = 0.12
+"""Seconds until the microphone hears that: devices, walls."""
 
 _EPSILON = 1e-6
 """Seconds: sums of frame lengths are compared up to rounding."""
@@ -94,57 +101,6 @@ class Playing:
     """Whether text that sounded between two times only repeats what the loudspeaker said."""
 
 
-@dataclass(frozen=True, slots=True)
-class FloorRules:
-    """What counts as evidence. Durations in seconds."""
-
-    sensitivity: Sensitivity = "default"
-    sustained: float | None = 0.7
-    """Voice that cuts whatever it says; None: it never does. No backchannel of our scenes lasted longer."""
-    hole: float = 0.1
-    """Silence that ends a run of voice; shorter ones are consonants."""
-    min_voiced: float = 0.3
-    """Voice before the words of a partial are believed: on less the recogniser often reads the wrong words, though it
-    is right that somebody speaks. Stop phrases need no minimum."""
-    enough_words: int = 2
-    """Words for us in one reading that need no second reading to agree."""
-    give_up: float = 0.7
-    """Silence after which a ducked voice comes back without waiting for the recogniser any longer."""
-    window: float = 2.0
-    """Time after a duck in which evidence must come."""
-    blip: float = 0.1
-    """Voice below which nothing was said, whatever the recogniser reads: a 0.3 s cough makes the detector fire for
-    0.1 s, a short "no" for 0.2 s."""
-    short: float = 0.25
-    """Voice below which only a stop phrase or a short answer is believed while the voice plays, and a noise word is
-    not believed at all."""
-    doubt: float = 1.5
-    """Time after which voice activity without any recognised word does not keep the next message waiting: a noisy
-    hall must not silence the program."""
-    longest: float = 90.0
-    """Time without a sign of life after which an utterance that never ended is forgotten: the ears have died."""
-    phrases: Phrases = field(default_factory=Phrases)
-
-    @classmethod
-    def of(cls, sensitivity: Sensitivity) -> FloorRules:
-        """The rules of a sensitivity."""
-        match sensitivity:
-            case "eager":
-                return cls(sensitivity, sustained=0.12, min_voiced=0.0)
-            case "default":
-                return cls()
-            case "relaxed":
-                return cls(sensitivity, sustained=None, window=1.2)
-
-    def __post_init__(self) -> None:
-        if self.sensitivity not in get_args(Sensitivity):
-            raise ValueError(f"sensitivity is one of {', '.join(get_args(Sensitivity))}")
-
-    def with_phrases(self, phrases: Phrases) -> FloorRules:
-        """The same rules in another language."""
-        return replace(self, phrases=phrases)
-
-
 @dataclass(slots=True)
 class _Open:
     """The utterance that is under way."""
@@ -166,6 +122,18 @@ class _Open:
     """The words of the last partial, in plain form."""
     read: float = 0.0
     """Seconds of voice that they were decoded from."""
+    kinds: Kinds | None = None
+    """What it sounds like, as far as a recogniser could tell."""
+    voice_power: float = 0.0
+    own_power: float = 0.0
+    """Sums over frames: of the voice, and of our own at full level; both at the microphone."""
+
+    def weigh_levels(self, activity: VoiceActivity) -> None:
+        """Add one frame. Our own voice counts as it would be at full level."""
+        lowered = self.ducked is not None and activity.time > self.ducked + _DUCK_ARRIVES
+        self.own_power += 10 ** ((activity.echo_db + (DUCK_DB if lowered else 0.0)) / 10)
+        if activity.silent <= 0:
+            self.voice_power += 10 ** (activity.level_db / 10)
 
 
 @dataclass(slots=True)
@@ -215,6 +183,7 @@ class Floor:
                 current.voiced = evidence.voiced
                 if evidence.silent > self.rules.hole:
                     current.before_run = evidence.voiced
+                current.weigh_levels(evidence)
                 return self._sustained(current, evidence, playing)
             case Partial():
                 return self._weigh(current, evidence, now, playing) or self._let_go(current)
@@ -276,18 +245,25 @@ class Floor:
         rules = self.rules
         if current.cut or rules.sustained is None or not (playing.speaking and playing.can_interrupt):
             return []
-        if activity.silent > 0 or activity.voiced - current.before_run < rules.sustained - _EPSILON:
-            return []
-        if rules.sensitivity != "eager" and (
-            self.lexicon.is_backchannel(current.said) or playing.own(current.said, current.onset, activity.time)
-        ):
+        enough = rules.sustained
+        if rules.sensitivity != "eager" and self._let_pass(current, activity.time, playing):
+            enough = max(enough, rules.held_back)
+        if activity.silent > 0 or activity.voiced - current.before_run < enough - _EPSILON:
             return []
         return self._cut(current, "sustained voice")
+
+    def _let_pass(self, current: _Open, now: float, playing: Playing) -> bool:
+        """Whether what was heard so far is nothing to stop for."""
+        kinds = current.kinds
+        sounds = kinds is not None and kinds.backchannel + kinds.noise > 0.5
+        reads = self.lexicon.is_backchannel(current.said)
+        return sounds or reads or playing.own(current.said, current.onset, now)
 
     def _weigh(self, current: _Open, partial: Partial, now: float, playing: Playing) -> list[Decision]:
         words = plain(partial.text)
         before, current.said, current.read = current.said, words, partial.voiced
-        if current.cut or not words or not playing.speaking:
+        kinds_before, current.kinds = current.kinds, partial.kinds or current.kinds
+        if current.cut or not playing.speaking:
             return []
         if playing.own(words, current.onset, now):
             current.said = ""
@@ -299,13 +275,39 @@ class Floor:
                 current.ducked = now
                 return [Decision(Act.DUCK, current.id, "stop phrase")]
             return []
-        if not playing.can_interrupt or partial.voiced < self.rules.min_voiced or not self._for_us(words):
+        if not playing.can_interrupt:
+            return []
+        if partial.kinds is not None and (heard := self._sounds(current, partial, kinds_before)):
+            return heard
+        if partial.voiced < self.rules.min_voiced or not self._for_us(words) or not self._meant(current, words):
             return []
         if len(words.split()) >= self.rules.enough_words:
             return self._cut(current, "words for us")
         if before and words.split()[0] == before.split()[0]:
             return self._cut(current, "two partials agree")
         return []
+
+    def _sounds(self, current: _Open, partial: Partial, before: Kinds | None) -> list[Decision]:
+        """What the sound itself says, before words can be read."""
+        rules, kinds = self.rules, partial.kinds
+        if kinds is None or rules.sounds is None or partial.voiced < rules.blip:
+            return []
+
+        then = before or Kinds(0.0, 0.0, 0.0, 0.0)
+        if kinds.stop >= rules.sure_stop or min(kinds.stop, then.stop) >= rules.likely_stop:
+            return self._cut(current, "sounds like a stop phrase", "stop_phrase")
+        speech = kinds.words + kinds.stop
+        again = min(speech, then.words + then.stop)
+        if partial.voiced >= rules.sounds - _EPSILON and (speech >= rules.sure or again >= rules.likely):
+            return self._cut(current, "sounds like words")
+        return []
+
+    def _meant(self, current: _Open, words: str) -> bool:
+        """Whether the words can be meant for the machine and not for somebody else in the hall."""
+        if self.rules.near_db is None:
+            return True
+        near = current.voice_power >= current.own_power * 10 ** (self.rules.near_db / 10)
+        return near and not self.lexicon.is_for_others(words)
 
     def _for_us(self, words: str) -> bool:
         """Whether words may be meant for the machine."""

@@ -28,6 +28,11 @@ class Phrases:
     """What recognisers make of coughs, clicks and hums."""
     answers: Sequence[str] = ("yes", "no", "yep", "nope", "none", "never", "both", "help")
     """Short words that are meant for us, however short they sound."""
+    others: Sequence[str] = (
+        *("he", "she", "they", "we", "let's", "look", "put", "tell", "come", "give", "did you", "have you", "are you"),
+        *("hey", "darling", "honey", "sweetheart", "mum", "mom", "mummy", "dad", "daddy"),
+    )
+    """How people begin when they speak to each other and not to a machine."""
 
 
 @dataclass(slots=True)
@@ -39,16 +44,22 @@ class Lexicon:
     _backchannels: frozenset[str] = field(init=False)
     _noises: frozenset[str] = field(init=False)
     _answers: frozenset[str] = field(init=False)
+    _others: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._stops, self._backchannels, self._noises, self._answers = (
+        said = self.phrases
+        self._stops, self._backchannels, self._noises, self._answers, self._others = (
             frozenset(filter(None, map(plain, phrases)))
-            for phrases in (self.phrases.stop, self.phrases.backchannels, self.phrases.noises, self.phrases.answers)
+            for phrases in (said.stop, said.backchannels, said.noises, said.answers, said.others)
         )
 
     def is_stop(self, words: str) -> bool:
         """Whether the (plain) words begin with a stop phrase."""
-        return any(words == phrase or words.startswith(phrase + " ") for phrase in self._stops)
+        return _begins(words, self._stops)
+
+    def is_for_others(self, words: str) -> bool:
+        """Whether they begin as people do who speak to each other."""
+        return _begins(words, self._others)
 
     def is_backchannel(self, words: str) -> bool:
         """Whether they are nothing but backchannels."""
@@ -65,6 +76,10 @@ class Lexicon:
     def is_for_us(self, words: str) -> bool:
         """Whether there are words that are neither backchannels nor what noises read as."""
         return bool(words) and not _only(words, self._backchannels | self._noises)
+
+
+def _begins(words: str, phrases: Iterable[str]) -> bool:
+    return any(words == phrase or words.startswith(phrase + " ") for phrase in phrases)
 
 
 def _only(words: str, phrases: Iterable[str]) -> bool:

@@ -54,7 +54,8 @@ from voice.core.events import (
     VoiceStopped,
 )
 from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance, VoiceActivity
-from voice.core.floor import Act, Decision, Floor, FloorRules, Playing
+from voice.core.floor import Act, Decision, Floor, Playing
+from voice.core.floor_rules import FloorRules
 from voice.core.holding import Holding, Said, merged
 from voice.core.own_words import OwnWords
 from voice.core.pacing import Pacing

@@ -104,7 +104,7 @@ class Listener:
         self._ring_seconds = self._endpointer.rules.pre_roll + _RING_MARGIN
         self._closed_until = float("-inf")
         self._batch: list[Pcm] = []
-        self._power = self._echo_power = self._echo_before = 0.0
+        self._power = self._voice_power = self._echo_power = self._echo_before = 0.0
         self._blocks = 0
         # of the loop's thread
         self._queue: deque[OpenUtterance] = deque()
@@ -165,6 +165,7 @@ class Listener:
         if self._endpointer.open:
             self._batch.append(speech)
         self._power += float(gate @ gate) / len(gate)
+        self._voice_power += float(speech @ speech) / len(speech)
         self._echo_power += 10 ** (echo_db / 10)
         self._blocks += 1
         for frame_end, probability in self._detector.feed(gate, time):
@@ -175,7 +176,7 @@ class Listener:
             if self._endpointer.open:
                 self._pass_on(loop, self._frame(frame_end))
             self._refresh(frame_end, probability)
-            self._power = self._echo_power = 0.0
+            self._power = self._voice_power = self._echo_power = 0.0
             self._blocks = 0
         while self._ring and self._ring[0][0] < time - self._ring_seconds:
             self._ring.popleft()
@@ -195,7 +196,7 @@ class Listener:
 
     def _frame(self, end: float) -> _Frame:
         blocks = max(1, self._blocks)
-        levels = (decibels(self._power / blocks), decibels(self._echo_power / blocks))
+        levels = (decibels(self._voice_power / blocks), decibels(self._echo_power / blocks))
         return _Frame(end, self._endpointer.voiced, max(0.0, self._endpointer.silent), *levels)
 
     def _pass_on(self, loop: asyncio.AbstractEventLoop, decision: Decision | _Frame) -> None:
