@@ -14,9 +14,9 @@ from voice.bench.floor import BenchError, Options, jobs_of, scene_kinds, sensiti
 from voice.bench.floor_figures import figures, split, to_message, yielded
 from voice.bench.floor_human import recordings
 from voice.bench.floor_measure import begins_and_ends, fell_silent, went_down
+from voice.bench.floor_outcome import Outcome
 from voice.bench.floor_phrases import KEPT, MESSAGES, TUNING
 from voice.bench.floor_scenes import KINDS, Kind, Plan, Scene
-from voice.bench.floor_stage import Outcome
 from voice.bench.floor_variants import OUR_NAMES, PlainActivity, WordsFirst
 from voice.bench.floor_voices import PEOPLE
 from voice.core.evidence import Partial, SpeechStarted, Utterance, VoiceActivity

@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from voice.bench.floor_figures import figures
+from voice.bench.floor_outcome import Outcome
 from voice.bench.floor_run import Job, outcomes
 from voice.bench.floor_scenes import KINDS, Kind, Plan, Scene
-from voice.bench.floor_stage import Outcome
 from voice.bench.floor_variants import OTHERS, OUR_NAMES
 from voice.bench.output import Figure
 
@@ -37,10 +37,10 @@ FULL: dict[Kind, int] = {
     "interruption": 72,
     "pause": 24,
     "stop": 36,
-    "backchannel": 60,
-    "tic": 60,
-    "others": 24,
-    "background": 12,
+    "backchannel": 54,
+    "tic": 63,
+    "others": 21,
+    "background": 18,
     "silence": 60,
     "idle": 2,
 }

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from voice.bench.floor_scenes import FOR_US, Kind
-from voice.bench.floor_stage import Outcome
+from voice.bench.floor_outcome import Outcome
+from voice.bench.floor_scenes import BACKGROUNDS, FOR_US, GROAN, TICS, Kind
 from voice.bench.floor_variants import OTHERS, OURS
 from voice.bench.output import Figure
 from voice.stt.words import word_errors
@@ -39,9 +39,17 @@ def _of(outcomes: Iterable[Outcome], *kinds: Kind) -> list[Outcome]:
     return [out for out in outcomes if out.scene.kind in kinds]
 
 
-def _rate(kinds: Sequence[Kind], good: Callable[[Outcome], bool]) -> Value:
+def _not_cut(out: Outcome) -> bool:
+    return not out.cuts
+
+
+def _any(out: Outcome) -> bool:
+    return True
+
+
+def _rate(kinds: Sequence[Kind], good: Callable[[Outcome], bool], which: Callable[[Outcome], bool] = _any) -> Value:
     def value(outcomes: Sequence[Outcome]) -> tuple[float, int] | None:
-        these = _of(outcomes, *kinds)
+        these = [out for out in _of(outcomes, *kinds) if which(out)]
         return (sum(map(good, these)) / len(these), len(these)) if these else None
 
     return value
@@ -115,10 +123,10 @@ PER_SENSITIVITY: dict[str, tuple[str, Value]] = {
     "stop_phrase_ms.p50": ("ms", _percentile(("stop",), after_phrase, 50)),
     "stop_phrase_ms.p95": ("ms", _percentile(("stop",), after_phrase, 95)),
     "R_Y": ("share", _rate(FOR_US, yielded)),
-    "S_BC": ("share", _rate(("backchannel",), lambda out: not out.cuts)),
-    "S_VT": ("share", _rate(("tic",), lambda out: not out.cuts)),
-    "S_ND": ("share", _rate(("others",), lambda out: not out.cuts)),
-    "S_BG": ("share", _rate(("background",), lambda out: not out.cuts)),
+    "S_BC": ("share", _rate(("backchannel",), _not_cut)),
+    "S_VT": ("share", _rate(("tic",), _not_cut)),
+    "S_ND": ("share", _rate(("others",), _not_cut)),
+    "S_BG": ("share", _rate(("background",), _not_cut)),
     "early_cut_share": ("share", _rate((*FOR_US, "backchannel", "tic", "others"), early)),
     "extra_word_errors": ("share", _extra_errors),
     "end_of_speech_to_message_ms.p50": ("ms", _percentile(FOR_US, to_message, 50)),
@@ -126,6 +134,21 @@ PER_SENSITIVITY: dict[str, tuple[str, Value]] = {
     "split_share": ("share", lambda outs: _rate(FOR_US, split)([out for out in outs if out.sent])),
 }
 """Of the scenes at 0 dB in a quiet room, which is what the targets are about, and of all."""
+
+
+def _tic(name: str) -> Value:
+    return _rate(("tic",), _not_cut, lambda out: out.scene.tic == name)
+
+
+def _background(name: str) -> Value:
+    return _rate(("background",), _not_cut, lambda out: out.scene.background == name)
+
+
+TOLD_APART: dict[str, Value] = {
+    **{f"S_VT.{name}": _tic(name) for name in (*TICS, GROAN)},
+    **{f"S_BG.{name}": _background(name) for name in BACKGROUNDS},
+}
+"""Which noises are told from somebody who wants the floor, at all levels."""
 
 IN_GENERAL: dict[str, tuple[str, str]] = {
     "stop_phrase_ms.p95": ("stop_phrase_ms.p95", "default"),
@@ -161,6 +184,9 @@ def figures(outcomes: Sequence[Outcome]) -> list[Figure]:
                     variant.name,
                     lambda out, ppm=ppm: out.scene.kind == "silence" and bool(out.scene.drift_ppm) == ppm,  # type: ignore[misc]
                 )
+    for variant in OURS:
+        for label, value in TOLD_APART.items():
+            result += _figure(f"floor.{variant.name}.{label}", "share", value, by_variant, variant.name, _any)
     result += _cost(outcomes)
     return result
 
@@ -188,10 +214,6 @@ def _ducks(out: Outcome) -> int:
 
 def _required(out: Outcome) -> bool:
     return out.scene.required
-
-
-def _any(out: Outcome) -> bool:
-    return True
 
 
 def _figure(

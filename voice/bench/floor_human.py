@@ -1,4 +1,5 @@
-"""Recordings of people for the scenes: Debian's pocketsphinx-testdata, alsa-utils and asterisk-core-sounds-en-wav.
+"""Recordings of people for the scenes: Debian's pocketsphinx-testdata, alsa-utils, asterisk-core-sounds-en-wav and
+hedgewars-data (whose actors groan, laugh and hum).
 
 The recordings are read where Debian's packages put them; what is not installed is told and left out.
 """
@@ -6,8 +7,10 @@ The recordings are read where Debian's packages put them; what is not installed 
 from __future__ import annotations
 
 import wave
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +33,18 @@ ABROAD = {
 }
 """People who talk in the background, in whatever language."""
 
-PACKAGES = {SPHINX: "pocketsphinx-testdata", ALSA: "alsa-utils", ALLISON: "asterisk-core-sounds-en-wav"}
+ACTORS = Path("/usr/share/games/hedgewars/Data/Sounds/voices")
+HALVES = {False: ("British", "Default", "Mobster"), True: ("Pirate", "HillBilly", "Singer")}
+"""Actors by whether they are kept."""
+TICS = ("Laugh", "Ooff1", "Ooff2", "Ooff3", "Ouch", "Ow1", "Ow2", "Ow3", "Ow4")
+HUMS = ("Hmm",)
+
+PACKAGES = {
+    SPHINX: "pocketsphinx-testdata",
+    ALSA: "alsa-utils",
+    ALLISON: "asterisk-core-sounds-en-wav",
+    ACTORS: "hedgewars-data",
+}
 
 _BOOK = "librivox/sense_and_sensibility_01_austen_64kb"
 
@@ -106,6 +120,19 @@ def recordings(kept: bool) -> list[Recording]:
     ]
 
 
+def exclamations(kept: bool, names: Sequence[str]) -> list[Recording]:
+    """What the actors of one half do without words: `TICS` or `HUMS`."""
+    if not can_read_ogg():
+        return []
+    paths = [ACTORS / actor / f"{name}.ogg" for actor in HALVES[kept] for name in names]
+    return [Recording(path, f"({path.stem.lower()})", path.parent.name) for path in paths if path.exists()]
+
+
+def can_read_ogg() -> bool:
+    """Whether the package is there that reads the actors' files."""
+    return find_spec("soundfile") is not None
+
+
 def _person(folder: Path, name: str) -> str:
     if folder == SPHINX:
         return "librivox" if name.startswith(_BOOK) else name.split("/")[0].removesuffix(".raw")
@@ -129,7 +156,10 @@ def abroad(count: int) -> list[Pcm]:
 
 
 def read(path: Path) -> Pcm:
-    """A mono file of 16 bit samples (.wav of any rate, headless .raw of 16 kHz) as 16 kHz samples."""
+    """A mono file of 16 bit samples (.wav of any rate, headless .raw of 16 kHz) or an .ogg as 16 kHz samples."""
+    if path.suffix == ".ogg":
+        sound, rate = import_module("soundfile").read(path, dtype="float32", always_2d=True)
+        return np.asarray(soxr.resample(sound.mean(axis=1), rate, RATE), np.float32)
     rate = RATE
     if path.suffix == ".raw":
         raw = path.read_bytes()

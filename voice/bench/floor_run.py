@@ -11,10 +11,11 @@ from dataclasses import replace
 from voice.audio.activity import Activity
 from voice.audio.base import Pcm
 from voice.bench.floor_human import abroad
+from voice.bench.floor_outcome import Outcome
 from voice.bench.floor_parts import Rendered, TimedRecogniser, render_messages
 from voice.bench.floor_phrases import MESSAGES
 from voice.bench.floor_scenes import Scene
-from voice.bench.floor_stage import Outcome, World, play
+from voice.bench.floor_stage import World, play
 from voice.bench.floor_variants import OUR_NAMES, VARIANTS
 from voice.bench.floor_voices import Key, render
 

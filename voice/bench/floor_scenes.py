@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Literal, get_args
 
+from voice.bench.floor_human import HUMS, exclamations
+from voice.bench.floor_human import TICS as ACTORS_TICS
 from voice.bench.floor_phrases import KEPT, MESSAGES, TUNING, Phrases
-from voice.bench.floor_voices import Key, human_clips, people
+from voice.bench.floor_voices import Key, human_clips, key_of, people
 
 Kind = Literal["interruption", "pause", "stop", "backchannel", "tic", "others", "background", "silence", "idle"]
 """interruption: two words and more for us. pause: the same with a pause for thought in it. stop: a stop phrase.
@@ -21,6 +23,8 @@ FOR_US: tuple[Kind, ...] = ("interruption", "pause", "stop")
 """In these somebody wants the floor."""
 
 TICS = ("cough", "throat", "sniff", "click", "thump", "slam")
+GROAN = "groan"
+"""Recorded: somebody groans or laughs."""
 BACKGROUNDS = ("babble", "television", "music")
 
 HEADS = {False: (1.0,), True: (0.86, 1.14)}
@@ -179,11 +183,15 @@ def _cast(scene: _Draft, kind: Kind, random: Random, phrases: Phrases, kept: boo
             said: dict[Kind, tuple[str, ...]] = {
                 "interruption": phrases.interruption,
                 "stop": phrases.stop,
-                "backchannel": (*phrases.backchannel, "(mm-hm)", "(mm)"),
+                "backchannel": (*phrases.backchannel, "(mm-hm)", "(mm)", "(hmm)"),
                 "others": phrases.others,
             }
             scene.text, scene.voice = random.choice(said[kind]), person
-            if scene.text.startswith("("):
+            hums = exclamations(kept, HUMS)
+            if scene.text == "(hmm)" and hums:
+                scene.clips = (key_of(random.choice(hums)),)
+                scene.voice = scene.clips[0][0]
+            elif scene.text.startswith("("):
                 scene.voice = "hum"
             else:
                 scene.clips = ((person, scene.text),)
@@ -194,7 +202,12 @@ def _cast(scene: _Draft, kind: Kind, random: Random, phrases: Phrases, kept: boo
             scene.voice, scene.text = person, f"{first} {second}"
             scene.clips, scene.pause = ((person, first), (person, second)), round(random.uniform(*PAUSES), 2)
         case "tic":
-            scene.tic, scene.level_db = random.choice(TICS), round(random.uniform(*LOUD_TICS), 1)
+            scene.level_db = round(random.uniform(*LOUD_TICS), 1)
+            actors = exclamations(kept, ACTORS_TICS)
+            scene.tic = random.choice((*TICS, GROAN, GROAN) if actors else TICS)
+            if scene.tic == GROAN:
+                scene.clips = (key_of(random.choice(actors)),)
+                scene.voice = scene.clips[0][0]
         case "background":
             scene.background, scene.seconds, scene.onset = random.choice(BACKGROUNDS), 8.0, 2.0
         case "idle":

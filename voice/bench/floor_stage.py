@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from random import Random
-from typing import Any
 
 import numpy as np
 
@@ -25,16 +24,14 @@ from voice.audio.player import Player
 from voice.audio.response import convolve, load
 from voice.audio.room import Room
 from voice.bench.floor_measure import begins_and_ends, fell_silent, went_down
+from voice.bench.floor_outcome import Log, Outcome
 from voice.bench.floor_parts import MeteredChain, OneSidedServer, Rendered, RenderedVoice, TimedRecogniser
 from voice.bench.floor_phrases import MESSAGES
 from voice.bench.floor_scenes import FOR_US, Scene
 from voice.bench.floor_variants import Variant
 from voice.bench.floor_voices import Key
 from voice.config import Config
-from voice.core.events import Duck, FloorChanged, Input, Output, StopVoice
-from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance, VoiceActivity
 from voice.core.floor_rules import FloorRules
-from voice.core.kinds import Kinds
 from voice.core.session import Session, SessionRules
 from voice.stt.endpoint import EndpointRules
 from voice.stt.listener import Listener
@@ -84,67 +81,6 @@ class World:
     detector: Activity
     undisturbed: dict[int, Pcm] = field(default_factory=dict)
     """What the loudspeaker gives when nobody speaks, by message."""
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What came of a scene; times in seconds since the scene began."""
-
-    scene: Scene
-    variant: str
-    onset: float | None = None
-    end: float | None = None
-    """Of the person's (or the noise's) signal at the microphone."""
-    duck: float | None = None
-    silence: float | None = None
-    cut: str = ""
-    """The cause of the first cut."""
-    cuts: int = 0
-    ducks: int = 0
-    sent: list[tuple[float, str]] = field(default_factory=list)
-    clean: str = ""
-    """What the recogniser reads without our voice."""
-    log: list[tuple[Any, ...]] = field(default_factory=list)
-    cpu: dict[bool, float] = field(default_factory=lambda: {False: 0.0, True: 0.0})
-    sound: dict[bool, float] = field(default_factory=lambda: {False: 0.0, True: 0.0})
-    """Seconds of the audio thread, and of sound, while our voice played or not."""
-
-
-class _Log:
-    """An observer that writes down what the floor saw and decided."""
-
-    def __init__(self, outcome: Outcome) -> None:
-        self._outcome = outcome
-        self._levels: tuple[float, ...] = ()
-        """dBFS of the newest frame, and of the echo that was taken out of it."""
-
-    def __call__(self, t: float, item: Input | Output) -> None:
-        out, t = self._outcome, round(t, 3)
-        match item:
-            case SpeechStarted():
-                out.log.append((t, "started", round(item.onset, 3)))
-            case SpeechPaused():
-                out.log.append((t, "paused", round(item.end, 3)))
-            case SpeechResumed():
-                out.log.append((t, "resumed"))
-            case Partial():
-                out.log.append((t, "partial", round(item.voiced, 3), item.text, *self._levels, _rounded(item.kinds)))
-            case VoiceActivity():
-                self._levels = (round(item.level_db, 1), round(item.echo_db, 1))
-            case Utterance():
-                out.log.append((t, "utterance", round(item.onset, 3), round(item.end, 3), item.text))
-            case FloorChanged():
-                out.log.append((t, item.decision, item.reason))
-            case StopVoice():
-                out.cuts += 1
-                out.cut = out.cut or item.cause
-                out.log.append((t, "stop", item.cause))
-            case Duck(down=True):
-                out.ducks += 1
-
-
-def _rounded(kinds: Kinds | None) -> dict[str, float] | None:
-    return None if kinds is None else {name: round(share, 2) for name, share in asdict(kinds).items()}
 
 
 def play(scene: Scene, variant: Variant, world: World) -> Outcome:
@@ -234,7 +170,7 @@ class _Stage:
             voice=RenderedVoice(self.world.rendered),
             listener=listener,
             connection=server,
-            observers=(_Log(self.outcome),),
+            observers=(Log(self.outcome),),
         )
         return conversation, server, chain
 

@@ -22,7 +22,7 @@ import soxr
 from voice.audio.base import BLOCK, RATE, Pcm
 from voice.audio.people import active_level
 from voice.bench import floor_piper
-from voice.bench.floor_human import missing, read, recordings
+from voice.bench.floor_human import Recording, can_read_ogg, missing, read, recordings
 from voice.tts.base import VoiceError
 from voice.tts.espeak import EspeakVoice
 from voice.worker import Worker
@@ -63,17 +63,17 @@ PEOPLE = {
         Person("joe brisk", "piper", scale=0.9, shift=0.97),
         Person("joe old", "piper", scale=1.25, shift=1.04),
         Person("joe light", "piper", scale=1.0, shift=0.82),
-        Person("rms", "flite", variant="rms"),
-        Person("rms young", "flite", variant="rms", shift=0.88),
-        Person("kal", "flite", variant="kal16"),
-        Person("us man", "espeak", "en-us", "m2", 150, 40),
-        Person("us man high", "espeak", "en-us", "m8", 145, 60),
+        Person("joe deep", "piper", scale=0.95, shift=1.1),
+        Person("joe child", "piper", scale=1.1, shift=0.74),
+        Person("us man", "espeak", "en-us", "m1", 150, 40),
+        Person("us woman", "espeak", "en-us", "f4", 145),
         Person("rp", "espeak", "en-gb-x-rp", "", 150, 40),
     ),
 }
-"""By whether they are kept. Those of espeak that Moonshine reads best in silence (a fifth to a quarter of their words
-wrong; of piper's and flite's a twentieth to an eighth). Variants with breath in them (f2, f3, f5) sound different each
-time."""
+"""By whether they are kept. No voice that is kept was used to train `voice.stt.kinds` (which knows all of flite's and
+many of espeak's); piper's one speaker is in both halves, in other sizes. Of espeak those that Moonshine reads best in
+silence: a fifth to a quarter of their words wrong; of piper's and flite's a twentieth to an eighth. Variants of espeak
+with breath in them (f2, f3, f5) sound different each time."""
 
 Key = tuple[str, str]
 """(voice, text or path): what a clip is found by."""
@@ -87,7 +87,8 @@ def people(kept: bool) -> list[Person]:
 
 def tell_missing() -> None:
     """Say on standard error which voices are missing, and how to get them."""
-    lacking = [] if floor_piper.installed() else [f"pip install {' '.join(floor_piper.PACKAGES)}"]
+    python = [*([] if floor_piper.installed() else floor_piper.PACKAGES), *([] if can_read_ogg() else ["soundfile"])]
+    lacking = [f"pip install {' '.join(python)}"] if python else []
     debian = [*missing(), *([] if shutil.which("flite") else ["flite"])]
     lacking += [f"apt install {' '.join(debian)}"] if debian else []
     for remedy in lacking:
@@ -154,4 +155,9 @@ def trimmed(pcm: Pcm) -> Pcm:
 
 def human_clips(kept: bool) -> list[tuple[Key, str]]:
     """(key, words) of each recording of one half."""
-    return [((f"human {each.person}", str(each.path)), each.text) for each in recordings(kept)]
+    return [(key_of(each), each.text) for each in recordings(kept)]
+
+
+def key_of(recording: Recording) -> Key:
+    """What a recording's clip is found by."""
+    return f"human {recording.person}", str(recording.path)
