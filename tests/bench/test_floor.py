@@ -13,7 +13,7 @@ from voice.audio.base import RATE, Pcm
 from voice.bench.floor import BenchError, Options, jobs_of, scene_kinds, sensitivities
 from voice.bench.floor_figures import figures, split, to_message, yielded
 from voice.bench.floor_human import recordings
-from voice.bench.floor_measure import begins_and_ends, fell_silent, went_down
+from voice.bench.floor_measure import begins_and_ends, fell_silent, went_down, with_pause
 from voice.bench.floor_outcome import Outcome
 from voice.bench.floor_phrases import KEPT, MESSAGES, TUNING
 from voice.bench.floor_scenes import KINDS, Kind, Plan, Scene
@@ -70,6 +70,13 @@ class TestMeasure:
         recording = np.concatenate([noise(1.0), noise(1.0, 1e-5)])
         assert fell_silent(recording, by=1.8) == pytest.approx(1.0, abs=0.001)
         assert fell_silent(quiet(1.0), by=1.0) == 0
+
+    @pytest.mark.parametrize("seconds", [0.2, 0.6])
+    def test_a_pause_is_as_long_as_it_says(self, seconds: float) -> None:
+        """Silence that a clip brings along would make it longer, and every pause a split."""
+        both = with_pause(np.concatenate([noise(0.5), quiet(0.05)]), np.concatenate([quiet(0.03), noise(0.5)]), seconds)
+        silent = np.flatnonzero(both == 0)
+        assert silent.size / RATE == pytest.approx(seconds, abs=0.011)
 
 
 class TestScenes:

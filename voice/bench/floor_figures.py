@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from voice.bench.floor_outcome import Outcome
-from voice.bench.floor_scenes import BACKGROUNDS, FOR_US, GROAN, TICS, Kind
+from voice.bench.floor_scenes import BACKGROUNDS, COLD, FOR_US, GROAN, TICS, Kind
 from voice.bench.floor_variants import OTHERS, OURS
 from voice.bench.output import Figure
 from voice.stt.words import word_errors
@@ -133,7 +133,8 @@ PER_SENSITIVITY: dict[str, tuple[str, Value]] = {
     "end_of_speech_to_message_ms.p95": ("ms", _percentile(FOR_US, to_message, 95)),
     "split_share": ("share", lambda outs: _rate(FOR_US, split)([out for out in outs if out.sent])),
 }
-"""Of the scenes at 0 dB in a quiet room, which is what the targets are about, and of all."""
+"""Of the scenes at 0 dB in a quiet room, which is what the targets are about; of all; and of those at 0 dB that begin
+within 1.5 s of our first sample."""
 
 
 def _tic(name: str) -> Value:
@@ -167,7 +168,7 @@ def figures(outcomes: Sequence[Outcome]) -> list[Figure]:
     result: list[Figure] = []
     for variant in OURS:
         for name, (unit, value) in PER_SENSITIVITY.items():
-            for prefix, chosen in (("", _required), ("all_levels.", _any)):
+            for prefix, chosen in (("", _required), ("all_levels.", _any), ("cold.", _cold)):
                 result += _figure(f"floor.{variant.name}.{prefix}{name}", unit, value, by_variant, variant.name, chosen)
     for name, (key, variant_name) in IN_GENERAL.items():
         unit, value = PER_SENSITIVITY[key]
@@ -214,6 +215,11 @@ def _ducks(out: Outcome) -> int:
 
 def _required(out: Outcome) -> bool:
     return out.scene.required
+
+
+def _cold(out: Outcome) -> bool:
+    """At 0 dB and soon after our first sample."""
+    return out.scene.required and 0 < out.scene.onset <= COLD
 
 
 def _figure(

@@ -53,3 +53,11 @@ def fell_silent(recording: Pcm, by: float) -> float:
     """Seconds of the last audible sample before `by`; 0 if there is none."""
     audible = np.flatnonzero(np.abs(recording[: round(by * RATE)]) > AUDIBLE)
     return (float(audible[-1]) + 1) / RATE if audible.size else 0.0
+
+
+def with_pause(first: Pcm, second: Pcm, seconds: float) -> Pcm:
+    """Two clips with a pause of `seconds` from the end of the one voice to the beginning of the other, as far as what
+    is quiet at their ends allows."""
+    ends, begins = begins_and_ends(first), begins_and_ends(second)
+    quiet = (first.size / RATE - ends[1] if ends else 0.0) + (begins[0] if begins else 0.0)
+    return np.concatenate([first, np.zeros(round(max(0.0, seconds - quiet) * RATE), np.float32), second])

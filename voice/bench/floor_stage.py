@@ -23,7 +23,7 @@ from voice.audio.people import active_level, at_level, click, cough, thump
 from voice.audio.player import Player
 from voice.audio.response import convolve, load
 from voice.audio.room import Room
-from voice.bench.floor_measure import begins_and_ends, fell_silent, went_down
+from voice.bench.floor_measure import begins_and_ends, fell_silent, went_down, with_pause
 from voice.bench.floor_outcome import Log, Outcome
 from voice.bench.floor_parts import MeteredChain, OneSidedServer, Rendered, RenderedVoice, TimedRecogniser
 from voice.bench.floor_phrases import MESSAGES
@@ -42,6 +42,9 @@ ECHO_DB = -6.0
 
 _NOISE_DB = -60.0
 """dBFS of the room's own noise."""
+
+_SPOKEN_DB = -26.0
+"""dBFS at which the clips of one sentence are joined; the room sets the level."""
 
 _STEP = 0.05
 """Seconds between two looks whether a scene is over."""
@@ -219,11 +222,9 @@ class _Stage:
             return makers[scene.tic](rng)
         if scene.voice == "hum":
             return noises.hum(rng, 2 if scene.text == "(mm-hm)" else 1, rng.uniform(95, 220), rng.choice(scene.heads))
-        parts: list[Pcm] = []
-        for key in scene.clips:
-            parts += [np.zeros(round(scene.pause * RATE), np.float32)] if parts else []
-            parts.append(at_level(self.world.clips[key], -26.0))
-        pcm = np.concatenate(parts)
+        pcm = at_level(self.world.clips[scene.clips[0]], _SPOKEN_DB)
+        for key in scene.clips[1:]:
+            pcm = with_pause(pcm, at_level(self.world.clips[key], _SPOKEN_DB), scene.pause)
         return noises.turned_away(rng, pcm) if scene.kind == "others" else pcm
 
     def _lay_background(self, at: float, seconds: float) -> None:
