@@ -45,9 +45,10 @@ program's own voice read as speech; with 12 dB users at 0 dB are found 50 ms lat
 _BEST_DB, _WORST_DB = -22.0, 0.0
 """What a linear filter leaves at best: loudspeakers saturate, and a pause of the voice proves nothing."""
 
-_UP_DB, _DOWN_DB = 0.1, 0.4
-"""dB by which one block moves the measure (in balance, the best fifth of the blocks): half a second of echo alone
-proves a filter, and a user who talks against the voice at full level for a second does not yet disprove it."""
+_UP_DB, _SURPRISE_DB, _DOWN_DB = 0.1, 0.3, 0.25
+"""dB by which one block moves the measure: up, up when the block stands out, down. In balance it is that of the better
+third of the blocks. A second of echo alone proves a filter; a user who talks against the voice at full level disproves
+it within half a second, by when the voice is ducked and nothing is mostly echo."""
 
 _ECHO_SHARE = 0.3
 """Share of the echo estimate in the microphone's power from which a block is mostly echo."""
@@ -115,7 +116,8 @@ class Gate:
             self._useless = 0
             return
         db = 10 * math.log10(left / power + 1e-6)
-        step = _UP_DB if db > self.left_db else -_DOWN_DB
+        up = _SURPRISE_DB if db > self.left_db + _MARGIN_DB else _UP_DB
+        step = up if db > self.left_db else -_DOWN_DB
         self.left_db = min(_WORST_DB, max(_BEST_DB, self.left_db + step))
         self._useless = self._useless + 1 if left > _USELESS * power else 0
         if self._useless >= _USELESS_BLOCKS:
