@@ -313,7 +313,8 @@ class TestComingBack:
 
 
 WORDS, NOD, STOP, NOISE = Kinds(1, 0, 0, 0), Kinds(0, 1, 0, 0), Kinds(0, 0, 1, 0), Kinds(0, 0, 0, 1)
-MAYBE = Kinds(0.75, 0.15, 0.0, 0.1)
+LIKELY = Kinds(0.99, 0.005, 0.0, 0.005)
+"""Odds of 4.6."""
 
 
 def sounded(rules: FloorRules, *partials: tuple[float, Kinds], playing: Playing = SPEAKING) -> list[Act]:
@@ -330,8 +331,8 @@ class TestSounds:
     def test_what_surely_sounds_like_words_cuts_before_they_can_be_read(self) -> None:
         """Every tenth of a second here is talked over by the program."""
         assert sounded(DEFAULT, (0.22, WORDS)) == [Act.CUT]
-        assert sounded(DEFAULT, (0.22, MAYBE)) == []
-        assert sounded(DEFAULT, (0.22, MAYBE), (0.32, MAYBE)) == [Act.CUT]
+        assert sounded(DEFAULT, (0.22, LIKELY)) == [], "so early, it must be surer"
+        assert sounded(DEFAULT, (0.22, LIKELY), (0.3, LIKELY)) == [Act.CUT]
 
     def test_not_on_less_than_a_syllable(self) -> None:
         """The first 0.1 s of an "okay" sounds like the beginning of anything."""
@@ -349,6 +350,20 @@ class TestSounds:
         floor = open_floor(SPEAKING)
         decisions = floor.heard(Partial("x", "So", 0.22, STOP), 0.3, SPEAKING)
         assert [(d.act, d.cause) for d in decisions] == [(Act.CUT, "stop_phrase")]
+
+    def test_words_are_not_believed_against_the_sound(self) -> None:
+        """A recogniser reads "and then" in many a cough."""
+        floor = open_floor(SPEAKING)
+        assert floor.heard(Partial("x", "and then", 0.6, NOISE), 0.7, SPEAKING) == []
+        assert floor.heard(Partial("x", "wait", 0.6, NOISE), 0.75, SPEAKING) == []
+        voice(floor, "#" * 19)
+        assert acts(floor.heard(Utterance("x", "and then", 0.0, 0.6), 1.2, SPEAKING)) == [Act.RESUME, Act.IGNORE]
+
+    def test_but_an_answer_is(self) -> None:
+        """ "No" and "mm" are much alike; the one is an answer."""
+        floor = open_floor(SPEAKING)
+        floor.heard(Partial("x", "no", 0.25, NOD), 0.3, SPEAKING)
+        assert acts(floor.heard(Utterance("x", "no", 0.0, 0.25), 0.8, SPEAKING)) == CUT
 
     def test_it_cuts_nothing_that_may_not_be_cut(self) -> None:
         """A warning that stops at a cough is no warning."""

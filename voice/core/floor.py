@@ -23,9 +23,10 @@ The voice goes down at the onset of speech, and stops only on evidence that a pe
 
 (1) `eager`: whatever it says. `default`: `held_back` seconds if it sounds like, or reads as, a backchannel, a noise or
     our own words. `relaxed`: never.
-(2) Surely in one reading, or likely in two; on 0.2 s of voice, before words can be read. Not with `relaxed`.
-(3) `enough_words` in one reading, or the same beginning in two. With `relaxed` they must be able to be meant for the
-    machine: nearly as loud as our own voice, and not as people begin when they speak to each other ("did you ...").
+(2) From 0.2 s of voice on, before words can be read; the shorter the voice, the surer it must be. Not with `relaxed`.
+(3) `enough_words` in one reading, or the same beginning in two; not of what sounds like a backchannel or a noise. With
+    `relaxed` they must be able to be meant for the machine: nearly as loud as our own voice, and not as people begin
+    when they speak to each other ("did you ...").
 (4) And while nothing plays but a message waits for its turn: ignore; the assistant has not finished yet. With `eager`
     a backchannel is an answer like any other.
 
@@ -254,52 +255,65 @@ class Floor:
 
     def _let_pass(self, current: _Open, now: float, playing: Playing) -> bool:
         """Whether what was heard so far is nothing to stop for."""
-        kinds = current.kinds
-        sounds = kinds is not None and kinds.backchannel + kinds.noise > 0.5
         reads = self.lexicon.is_backchannel(current.said)
-        return sounds or reads or playing.own(current.said, current.onset, now)
+        return self._unlikely(current.kinds) or reads or playing.own(current.said, current.onset, now)
+
+    def _unlikely(self, kinds: Kinds | None) -> bool:
+        return kinds is not None and kinds.backchannel + kinds.noise > self.rules.unlikely
 
     def _weigh(self, current: _Open, partial: Partial, now: float, playing: Playing) -> list[Decision]:
         words = plain(partial.text)
         before, current.said, current.read = current.said, words, partial.voiced
-        kinds_before, current.kinds = current.kinds, partial.kinds or current.kinds
+        current.kinds = partial.kinds or current.kinds
         if current.cut or not playing.speaking:
             return []
         if playing.own(words, current.onset, now):
             current.said = ""
             return []
-        if self.lexicon.is_stop(words) and partial.voiced >= self.rules.blip:
-            if playing.can_interrupt:
-                return self._cut(current, "stop phrase in a partial", "stop_phrase")
-            if current.ducked is None:
-                current.ducked = now
-                return [Decision(Act.DUCK, current.id, "stop phrase")]
+        if self._is_stop(words, before, partial):
+            return self._stop(current, now, playing)
+        if not playing.can_interrupt or self.lexicon.is_backchannel(words):
             return []
-        if not playing.can_interrupt:
-            return []
-        if partial.kinds is not None and (heard := self._sounds(current, partial, kinds_before)):
+        if (heard := self._sounds(current, partial)) is not None:
             return heard
+        return self._words(current, partial, words, before)
+
+    def _is_stop(self, words: str, before: str, partial: Partial) -> bool:
+        if partial.voiced < self.rules.blip or not self.lexicon.is_stop(words):
+            return False
+        kinds = partial.kinds
+        return kinds is None or kinds.stop >= self.rules.stop_doubt or self.lexicon.is_stop(before)
+
+    def _stop(self, current: _Open, now: float, playing: Playing) -> list[Decision]:
+        if playing.can_interrupt:
+            return self._cut(current, "stop phrase in a partial", "stop_phrase")
+        if current.ducked is not None:
+            return []
+        current.ducked = now
+        return [Decision(Act.DUCK, current.id, "stop phrase")]
+
+    def _sounds(self, current: _Open, partial: Partial) -> list[Decision] | None:
+        """What the sound itself says, before words can be read; None: nothing, so the words count."""
+        rules, kinds = self.rules, partial.kinds
+        if kinds is None or not rules.odds:
+            return None
+        needed = [odds for voiced, odds in rules.odds if partial.voiced >= voiced - _EPSILON]
+        if kinds.stop >= rules.stop_sound and kinds.odds > (needed or [rules.odds[0][1]])[-1] - 1:
+            return self._cut(current, "sounds like a stop phrase", "stop_phrase")
+        if needed and kinds.odds > needed[-1]:
+            return self._cut(current, "sounds like words")
+        return None
+
+    def _words(self, current: _Open, partial: Partial, words: str, before: str) -> list[Decision]:
+        """What the words say."""
         if partial.voiced < self.rules.min_voiced or not self._for_us(words) or not self._meant(current, words):
+            return []
+        if self._unlikely(current.kinds) and partial.voiced < self.rules.held_back:
             return []
         if len(words.split()) >= self.rules.enough_words:
             return self._cut(current, "words for us")
         if before and words.split()[0] == before.split()[0]:
             return self._cut(current, "two partials agree")
-        return []
-
-    def _sounds(self, current: _Open, partial: Partial, before: Kinds | None) -> list[Decision]:
-        """What the sound itself says, before words can be read."""
-        rules, kinds = self.rules, partial.kinds
-        if kinds is None or rules.sounds is None or partial.voiced < rules.blip:
-            return []
-
-        then = before or Kinds(0.0, 0.0, 0.0, 0.0)
-        if kinds.stop >= rules.sure_stop or min(kinds.stop, then.stop) >= rules.likely_stop:
-            return self._cut(current, "sounds like a stop phrase", "stop_phrase")
-        speech = kinds.words + kinds.stop
-        again = min(speech, then.words + then.stop)
-        if partial.voiced >= rules.sounds - _EPSILON and (speech >= rules.sure or again >= rules.likely):
-            return self._cut(current, "sounds like words")
         return []
 
     def _meant(self, current: _Open, words: str) -> bool:
@@ -334,6 +348,8 @@ class Floor:
             return [*back, Decision(Act.IGNORE, name, "our own words")]
         if (why := self._no_words_for_us(words, utterance.end - utterance.onset, playing)) is not None:
             return [*back, Decision(Act.IGNORE, name, why)]
+        if playing.speaking and not was_cut and known and current is not None and self._no_speech(current, words):
+            return [*back, Decision(Act.IGNORE, name, "sounds like a backchannel or a noise")]
         if was_cut:
             return [Decision(Act.TAKE, name, "after its cut", cause)]
         if not playing.speaking:
@@ -341,6 +357,13 @@ class Floor:
         if not playing.can_interrupt:
             return [*back, Decision(Act.HOLD, name, "may not be interrupted")]
         return [Decision(Act.CUT, name, "utterance with words", cause), Decision(Act.TAKE, name, "after its cut")]
+
+    def _no_speech(self, current: _Open, words: str) -> bool:
+        kinds, rules = current.kinds, self.rules
+        if kinds is None or current.voiced >= rules.brief or rules.sensitivity == "eager":
+            return False
+        meant = self.lexicon.is_stop(words) or self.lexicon.is_answer(words)
+        return kinds.backchannel + kinds.noise > rules.surely_not and not meant
 
     def _no_words_for_us(self, words: str, voiced: float, playing: Playing) -> str | None:
         """Why an utterance is let go by; None if it is meant for us."""

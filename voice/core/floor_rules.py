@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -23,16 +24,19 @@ class FloorRules:
     """The same for what sounds like a backchannel or a noise: "yeah, yeah, okay" is over by then."""
     hole: float = 0.1
     """Silence that ends a run of voice; shorter ones are consonants."""
-    sounds: float | None = 0.2
-    """Voice before the kind of sound is believed; None: it is no evidence."""
-    sure: float = 0.95
-    """Probability of words (or a stop phrase) that needs no second reading. Of 210 scenes for tuning, with these two:
-    4 % of backchannels and 2 % of noises cut, interruptions after 400 ms; with 0.99 and 0.9: the same, after 480 ms."""
-    likely: float = 0.7
-    """Probability that cuts the second time."""
-    sure_stop: float = 0.8
-    likely_stop: float = 0.5
-    """The same for stop phrases; a mistake here is only an interruption that is noticed sooner."""
+    odds: Sequence[tuple[float, float]] = ((0.2, 6.0), (0.29, 4.0), (0.39, 2.0))
+    """(seconds of voice, odds that something is said): from so much voice on so great odds (natural logarithm) cut. Of
+    288 clips of voices that the sounds were not learnt from, these cut all interruptions, half of them within 0.43 s,
+    and 4 % of backchannels; with 4, 3, 2: 0.40 s and 7 %. Empty: sounds are no evidence."""
+    stop_sound: float = 0.95
+    """Probability of a stop phrase that cuts with odds of one less."""
+    stop_doubt: float = 0.2
+    """Probability of a stop phrase below which one is not read for the first time."""
+    unlikely: float = 0.5
+    """Probability of a backchannel or a noise from which the voice is not stopped for what is read."""
+    surely_not: float = 0.7
+    """The same for a whole utterance, of less than `brief`."""
+    brief: float = 0.8
     min_voiced: float = 0.5
     """Voice before the words of a partial are believed: on less the recogniser often reads the wrong words, though it
     is right that somebody speaks. Stop phrases need no minimum."""
@@ -67,7 +71,7 @@ class FloorRules:
             case "default":
                 return cls()
             case "relaxed":
-                return cls(sensitivity, sustained=None, sounds=None, window=1.2, near_db=-6.0)
+                return cls(sensitivity, sustained=None, odds=(), window=1.2, near_db=-6.0)
 
     def __post_init__(self) -> None:
         if self.sensitivity not in get_args(Sensitivity):

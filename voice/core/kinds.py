@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+_LEAST = 1e-9
+"""Keeps the odds finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +25,8 @@ class Kinds:
     """"Stop", "wait", "hold on", "no no"."""
     noise: float
     """No words: a cough, a throat, a slam, a laugh, or only our own voice."""
+
+    @property
+    def odds(self) -> float:
+        """Natural logarithm of the odds that something is said, rather than a backchannel or no words at all."""
+        return math.log((self.words + self.stop + _LEAST) / (self.backchannel + self.noise + _LEAST))

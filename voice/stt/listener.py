@@ -86,7 +86,7 @@ class Listener:
         emit: Callable[[Input], None],
         rules: EndpointRules | None = None,
         *,
-        partial_every: float = 0.1,
+        partial_every: float = 0.064,
         on_error: Callable[[str], None] = lambda reason: None,
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
         detector: Detector | None = None,
