@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from pulse import PulseServer
+
+from voice.bench.live_pulse import PulseServer
 
 
 @pytest.fixture

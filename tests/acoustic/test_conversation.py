@@ -12,21 +12,19 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
-from pulse import PulseServer, play
-from scene import SOUND, EchoRoom, place_of, played_whole
+from scene import EchoRoom
 
 from voice.audio.base import RATE, Pcm
-from voice.core.events import WordMark
-from voice.core.script import Clause, Script
+from voice.bench.live_align import SOUND
+from voice.bench.live_pulse import PulseServer, play
+from voice.bench.live_truth import milliseconds, say, spoken_text, truth_of
 from voice.server.flow_file import parse
 from voice.server.serve import FlowServer
-from voice.tts.espeak import EspeakVoice
 
 LONG = (
     "Please tell me if you have any of these: trouble breathing, a swollen face or tongue, a stiff neck, chest pain, "
@@ -57,10 +55,6 @@ ANSWER = "No, I do not have any of these."
 TRIES = 3
 """Whole scenes; each failure is told. The recogniser may miss words on a machine that is busy, and the program then
 does right not to stop; a wrong account of what was heard fails at the first time."""
-
-MOST_HOLES = RATE // 20
-"""Samples (50 ms) in which the loudspeaker's buffer may have run dry: a shift of the echo that the canceller gets over.
-With more, other programs take the machine, and what is heard is no longer what was played."""
 
 LATENCY = "80"
 """Milliseconds of the program's sound buffers: two cores are the program, the sound server and the room."""
@@ -126,72 +120,6 @@ async def hold(sound: PulseServer, scene: Scene, out: Path) -> Held:
         await server.stop()
 
 
-async def say(*texts: str, **voice: object) -> list[tuple[Pcm, list[WordMark]]]:
-    """The audio of each text and its word marks, spoken one after the other by one voice: espeak's sound depends a
-    little on what it said before."""
-    speaker = EspeakVoice(**voice)  # type: ignore[arg-type]
-    await speaker.start(RATE)
-    spoken = []
-    try:
-        for text in texts:
-            async with aclosing(speaker.speak(text)) as parts:
-                pieces = [part async for part in parts]
-            marks = [mark for piece in pieces for mark in piece.marks]
-            spoken.append((np.concatenate([piece.pcm for piece in pieces]), marks))
-    finally:
-        await speaker.close()
-    return spoken
-
-
-def clauses_of(text: str) -> list[Clause]:
-    script = Script("en")
-    script.append(text)
-    script.finish(text)
-    return list(iter(script.take, None))
-
-
-@dataclass
-class Truth:
-    """What the recording says: the prefix of the message that was at full level, and where that ended."""
-
-    heard: str
-    until: int
-    whole: bool
-    holes: int = 0
-    """Samples of silence, up to there, in which the sound server had run dry."""
-    torn: bool = False
-    """The message goes on behind that, unchanged: the sound server lost a piece of it."""
-
-    @property
-    def busy(self) -> str | None:
-        """Why the recording proves nothing, if it does not: the machine could not keep up with real time."""
-        if self.holes > MOST_HOLES:
-            return f"the machine was too busy for real time: {milliseconds(self.holes)} ms of holes in the sound"
-        return "the machine was too busy for real time: a piece of the sound was lost" if self.torn else None
-
-
-async def truth_of(recording: Pcm, text: str) -> Truth:
-    """Find the message's clauses in the recording and see how far they are there, unchanged."""
-    clauses = clauses_of(text)
-    spoken = await say(*(clause.spoken for clause in clauses))
-    audio = np.concatenate([pcm for pcm, _ in spoken])
-    start = place_of(recording, audio, 0)
-    if start is None:
-        return Truth("", 0, False)
-    same, at = played_whole(recording, audio, start)
-    end, before = 0, 0
-    for clause, (pcm, marks) in zip(clauses, spoken, strict=True):
-        heard = [mark.end for mark in marks if before + mark.last <= same]
-        before += pcm.size
-        if same < before:
-            end = clause.to_source(heard[-1]) if heard else end
-            break
-        end = clause.end
-    later = [audio[place : place + RATE // 10] for place in range(same + RATE // 4, audio.size, RATE // 4)]
-    torn = any(np.abs(piece).max() > 10 * SOUND and place_of(recording, piece, at) is not None for piece in later)
-    return Truth(text[:end], at, same == audio.size, at - start - same, torn)
-
-
 def silent_from(recording: Pcm, start: int) -> int:
     """The first sample after `start` from which on 0.2 s are silent."""
     loud = np.abs(recording[start:]) > SOUND
@@ -199,10 +127,6 @@ def silent_from(recording: Pcm, start: int) -> int:
         if not loud[at : at + RATE // 5].any():
             return start + int(at)
     return recording.size
-
-
-def milliseconds(samples: int) -> float:
-    return round(1000 * samples / RATE, 1)
 
 
 async def interrupted(sound: PulseServer, out: Path) -> str | None:
@@ -218,7 +142,7 @@ async def interrupted(sound: PulseServer, out: Path) -> str | None:
     recording, onset = held.room.loudspeaker, held.room.onset_of(person)
     assert onset is not None
     assert held.code == 0, held.errors
-    truth = await truth_of(recording, LONG)
+    truth = truth_of(recording, await spoken_text(LONG))
     if truth.busy:
         return truth.busy
     if truth.whole or truth.until < onset:
@@ -251,7 +175,7 @@ async def listened(sound: PulseServer, out: Path) -> str | None:
     held = await hold(sound, listen, out)
     assert held.code == 0, held.errors
     [message] = held.summary["messages"]
-    truth = await truth_of(held.room.loudspeaker, LONG)
+    truth = truth_of(held.room.loudspeaker, await spoken_text(LONG))
     if truth.busy:
         return truth.busy
     if message["cut"] or held.received:

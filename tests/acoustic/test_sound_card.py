@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from client import signal
-from pulse import PulseServer, Recording, play
 
 from voice.audio.base import BLOCK, RATE
+from voice.bench.live_pulse import PulseServer, Recording, play
 
 CLIENT = [sys.executable, str(Path(__file__).with_name("client.py"))]
 
