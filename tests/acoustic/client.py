@@ -114,7 +114,7 @@ def loop() -> None:
             return super().process(mic_block, far_block)
 
     player, card = Player(), SoundCard()
-    chain = Chain(player, Recorder(), lambda gate, speech, at, echo_db: None, threaded=True)
+    chain = Chain(player, Recorder(), lambda *heard: None, threaded=True)
     card.open(chain.render, chain.capture, Told().lost)
     player.silence(1.0)
     player.enqueue("m", 0, signal(4))

@@ -98,3 +98,29 @@ def floor(
     )
     tell_missing()
     show(run(options), json, sys.stdout)
+
+
+@app.command()
+def live(
+    json: JsonOption = False,
+    quick: QuickOption = False,
+    kept: Annotated[bool, typer.Option("--kept", help="The voices and phrases that nobody tuned with.")] = False,
+    seed: Annotated[int, typer.Option(help="Of the people and the moments.")] = 1,
+    runs: Annotated[int, typer.Option(min=1, help="Of each sensitivity; some 15 s each.")] = 30,
+    sensitivity: Annotated[str | None, typer.Option(help="Only this one: eager or default.")] = None,
+    detail: Annotated[Path | None, typer.Option(help="Append what happened in each run, one JSON line each.")] = None,
+) -> None:
+    """Whether it yields as soon in real time: over a PulseAudio of its own, device latency included.
+
+    Example: voice bench live --sensitivity eager --runs 5
+    """
+    from voice.bench.floor_voices import tell_missing
+    from voice.bench.live import QUICK_RUNS, SENSITIVITIES, Options, run
+    from voice.bench.output import show
+
+    if sensitivity is not None and sensitivity not in SENSITIVITIES:
+        raise typer.BadParameter(f"no sensitivity is called {sensitivity!r}; there are: {', '.join(SENSITIVITIES)}")
+    chosen = SENSITIVITIES if sensitivity is None else (sensitivity,)
+    options = Options(QUICK_RUNS if quick else runs, seed, kept, chosen, detail)
+    tell_missing()
+    show(asyncio.run(run(options, lambda line: print(line, file=sys.stderr, flush=True))), json, sys.stdout)
