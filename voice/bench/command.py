@@ -115,12 +115,14 @@ def live(
     Example: voice bench live --sensitivity eager --runs 5
     """
     from voice.bench.floor_voices import tell_missing
-    from voice.bench.live import QUICK_RUNS, SENSITIVITIES, Options, run
+    from voice.bench.live import PULLS, QUICK_PULLS, QUICK_RUNS, SENSITIVITIES, Options, run
     from voice.bench.output import show
 
     if sensitivity is not None and sensitivity not in SENSITIVITIES:
         raise typer.BadParameter(f"no sensitivity is called {sensitivity!r}; there are: {', '.join(SENSITIVITIES)}")
     chosen = SENSITIVITIES if sensitivity is None else (sensitivity,)
-    options = Options(QUICK_RUNS if quick else runs, seed, kept, chosen, detail)
+    options = Options(
+        QUICK_RUNS if quick else runs, seed, kept, chosen, QUICK_PULLS if quick else min(PULLS, runs), detail
+    )
     tell_missing()
     show(asyncio.run(run(options, lambda line: print(line, file=sys.stderr, flush=True))), json, sys.stdout)

@@ -18,6 +18,7 @@ import numpy as np
 
 from voice.bench.floor_phrases import KEPT, MESSAGES, TUNING
 from voice.bench.floor_voices import Key, human_clips, people, render
+from voice.bench.live_pull import Fault, Pulled, pull
 from voice.bench.live_run import Case, Run, play
 from voice.bench.live_truth import spoken_text
 from voice.bench.output import Figure, percentiles
@@ -25,8 +26,11 @@ from voice.config import Config
 
 SENSITIVITIES = ("eager", "default")
 
+FAULTS: tuple[Fault, ...] = ("killed", "frozen")
+
 RUNS = 30
-QUICK_RUNS = 1
+PULLS = 6
+QUICK_RUNS = QUICK_PULLS = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,8 @@ class Options:
     seed: int = 1
     kept: bool = False
     sensitivities: Sequence[str] = SENSITIVITIES
+    pulls: int = PULLS
+    """Runs in which the sound server dies or freezes."""
     detail: Path | None = None
     """Where to write one JSON line a run."""
 
@@ -64,10 +70,14 @@ async def run(options: Options, tell: Callable[[str], None] = lambda line: None)
             tell(line_of(done[-1]))
             if options.detail is not None:
                 await asyncio.to_thread(_append, options.detail, done[-1])
-    return figures(done)
+    pulled: list[Pulled] = []
+    for number in range(options.pulls):
+        pulled.append(await pull(FAULTS[number % len(FAULTS)], messages[number % len(messages)]))
+        tell(str(pulled[-1]))
+    return figures(done, pulled)
 
 
-def figures(runs: Sequence[Run]) -> list[Figure]:
+def figures(runs: Sequence[Run], pulled: Sequence[Pulled] = ()) -> list[Figure]:
     """The figures of all runs."""
     result: list[Figure] = []
     for sensitivity in dict.fromkeys(run.sensitivity for run in runs):
@@ -80,8 +90,17 @@ def figures(runs: Sequence[Run]) -> list[Figure]:
         yields = [run.silence is not None and not run.early for run in these]
         result.append(Figure(f"{name}.yield_rate", float(np.mean(yields)), "share", len(these)))
         result.append(Figure(f"{name}.early_ducks", sum(run.early for run in these), "runs", len(these)))
+        alone = sum(run.case.after for run in these) / 60
+        false = sum(run.false_ducks for run in these)
+        result.append(Figure(f"{name}.false_ducks_per_minute", false / alone, "1/min", len(these)))
+    if pulled:
+        result += _latencies("live.pulled.noticed_ms", [each.noticed for each in pulled])
+        result.append(
+            Figure("live.pulled.back_share", float(np.mean([each.back for each in pulled])), "share", len(pulled))
+        )
+    unnoticed = sum(run.unnoticed for run in runs) + sum(each.noticed is None for each in pulled)
     result.append(Figure("live.dead_streams", sum(run.dead for run in runs), "streams", len(runs)))
-    result.append(Figure("live.dead_streams_unnoticed", sum(run.unnoticed for run in runs), "streams", len(runs)))
+    result.append(Figure("live.dead_streams_unnoticed", unnoticed, "streams", len(runs) + len(pulled)))
     result.append(Figure("live.busy_runs", sum(bool(run.busy) for run in runs), "runs", len(runs)))
     return result
 

@@ -55,6 +55,11 @@ class Room:
         self._count = 0
 
     @property
+    def heard(self) -> bool:
+        """The loudspeaker has given a sound."""
+        return self._heard >= 0
+
+    @property
     def over(self) -> bool:
         """The person has spoken."""
         return self._heard >= self._wait + self._person.size
@@ -99,7 +104,7 @@ def main(plan: Path, recording: Path) -> None:
     assert ears.stdout is not None
     assert mouth.stdin is not None
     blocks: list[Pcm] = []
-    told = False
+    told: list[str] = []
     earliest = float("inf")
     try:
         os.write(mouth.stdin.fileno(), np.zeros(2 * RATE * BUFFER_MS // 1000, np.float32).tobytes())
@@ -108,11 +113,10 @@ def main(plan: Path, recording: Path) -> None:
             earliest = min(earliest, time.monotonic() - (len(blocks) + 1) * BLOCK / RATE)
             blocks.append(block)
             os.write(mouth.stdin.fileno(), np.stack(room.answer(block[:, 0]), axis=1).astype("<f4").tobytes())
-            if len(blocks) == 1:
-                print("ready", flush=True)
-            if room.over and not told:
-                told = True
-                print("over", flush=True)
+            now = {"ready": True, "speaking": room.heard, "over": room.over}
+            for word in [word for word, true in now.items() if true and word not in told]:
+                told.append(word)
+                print(word, flush=True)
     finally:
         for process in (ears, mouth):
             process.kill()

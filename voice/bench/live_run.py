@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -20,6 +19,7 @@ from voice.bench import live_measure as measure
 from voice.bench.floor_phrases import MESSAGES
 from voice.bench.floor_voices import Key
 from voice.bench.live_align import find
+from voice.bench.live_children import child, end, line
 from voice.bench.live_pulse import ONE_CLOCK, PulseServer
 from voice.bench.live_room import DRIVE, write_plan
 from voice.bench.live_truth import SpokenText, truth_of
@@ -40,8 +40,9 @@ WARM = (6.0, 9.5)
 AFTER = 2.5
 """Seconds after the person's end that a run goes on."""
 
-STARTING = 30.0
-"""Seconds that the parts of a run may take until our voice speaks."""
+SETTLED = 0.4
+"""Seconds after our voice fell silent in which a piece of it would follow that was only delayed; a new message comes
+later."""
 
 LATE = 0.05
 """Seconds without a callback, while the person is listened to, after which a run was disturbed by the machine."""
@@ -91,6 +92,8 @@ class Run:
     duck: float | None = None
     silence: float | None = None
     """From the person's onset on; None: it did not happen."""
+    false_ducks: int = 0
+    """Times the voice was lowered before the person began."""
     early: bool = False
     """The voice was lowered, or had stopped, before the person began."""
     exact: bool | None = None
@@ -110,7 +113,7 @@ class Run:
 async def play(case: Case, sensitivity: str, clip: Pcm, message: SpokenText) -> Run:
     """Play a case. Raises RuntimeError when a part does not start."""
     person = person_of(clip, message)
-    server = FlowServer(parse(_FLOW.format(text=message.text)))
+    server = server_of(message.text)
     await server.start()
     try:
         with PulseServer(ONE_CLOCK) as sound, TemporaryDirectory(prefix="voice-live-") as name:
@@ -124,19 +127,15 @@ async def play(case: Case, sensitivity: str, clip: Pcm, message: SpokenText) -> 
                 seed=case.number,
             )
             before = _processor()
-            room = await _child(sound, "voice.bench.live_room", folder / "plan.npz", folder / "room.npz")
-            await _line(room, "ready")
-            program = await _child(
-                sound,
-                "voice.bench.live_program",
-                f"{server.url}/api/ct/v2/realtime",
-                sensitivity,
-                folder / "program.npz",
-            )
-            await _line(room, "over")
+            room = await child(sound, "voice.bench.live_room", folder / "plan.npz", folder / "room.npz")
+            await line(room, "ready")
+            url = f"{server.url}/api/ct/v2/realtime"
+            program = await child(sound, "voice.bench.live_program", url, sensitivity, folder / "program.npz")
+            await line(room, "speaking")
+            await line(room, "over")
             await asyncio.sleep(AFTER)
-            await _end(program)
-            await _end(room)
+            await end(program)
+            await end(room)
             stolen = _stolen(before, _processor())
             with np.load(folder / "room.npz") as of_room, np.load(folder / "program.npz") as of_program:
                 run = measured(case, sensitivity, person, message, dict(of_room), dict(of_program))
@@ -145,6 +144,11 @@ async def play(case: Case, sensitivity: str, clip: Pcm, message: SpokenText) -> 
             return run
     finally:
         await server.stop()
+
+
+def server_of(text: str) -> FlowServer:
+    """A server that says `text`, hears an answer and says goodbye."""
+    return FlowServer(parse(_FLOW.format(text=text)))
 
 
 def person_of(clip: Pcm, message: SpokenText) -> Pcm:
@@ -168,8 +172,8 @@ def measured(
         run.busy = run.busy or "the person was not heard"
         return run
     onset, whole = found
-    truth = truth_of(loudspeaker, message)
-    run.busy = run.busy or ("" if whole else "the room could not keep up") or (truth.busy or "")
+    run.false_ducks = sum(name == "duck" and what[0] and t < onset / RATE for t, name, *what in run.log)
+    run.busy = run.busy or ("" if whole else "the room could not keep up")
     shift = measure.shift_of(loudspeaker, message.audio, onset)
     if shift is None:
         run.early = True
@@ -179,6 +183,9 @@ def measured(
         run.duck = (lowered - onset) * 1000 / RATE
         silent = measure.silent_at(loudspeaker, message.audio, shift, lowered, DUCKED_DB)
         run.silence = None if silent is None else (silent - onset) * 1000 / RATE
+    until = loudspeaker.size if run.silence is None else onset + round((run.silence / 1000 + SETTLED) * RATE)
+    truth = truth_of(loudspeaker[:until], message)
+    run.busy = run.busy or (truth.busy or "")
     closed = next((what for _, name, what in log if name == "closed"), None)
     if run.silence is not None and closed is not None:
         claimed, heard = closed["heard"].split(), truth.heard.split()
@@ -195,10 +202,8 @@ def _device(run: Run, program: dict[str, Any], card: dict[str, Any]) -> None:
         for opened, until in zip(card["opened"], closed, strict=True):
             dead += measure.dead_times(program[name][:, 0].tolist(), opened, until)
     run.unnoticed = len(measure.unnoticed(dead, card["lost"]))
-    if measure.longest_zeros(program["heard"]) > measure.MUTE:
-        dead.append(closed[-1])
-        run.unnoticed += 1
-    run.dead = len(dead)
+    run.unnoticed += measure.longest_zeros(program["heard"]) > measure.MUTE
+    run.dead = len(card["lost"]) + run.unnoticed
     first, last = card["opened"][0] + 1.0, closed[-1]
     gap = max(measure.longest_gap(program[name][:, 0], first, last) for name in ("rendered", "captured"))
     troubles = {
@@ -231,36 +236,6 @@ def _stages(run: Run, onset: int, lowered: int | None, room: dict[str, Any], pro
     run.stages["decided"] = (duck - started) * 1000
     run.stages["waited"] = (rendered - began - duck) * 1000
     run.stages["output"] = (began + lowered / RATE - rendered) * 1000
-
-
-async def _child(sound: PulseServer, module: str, *arguments: object) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", module, *map(str, arguments)),
-        env=sound.env,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-
-
-async def _line(process: asyncio.subprocess.Process, expected: str) -> None:
-    assert process.stdout is not None
-    async with asyncio.timeout(STARTING):
-        line = (await process.stdout.readline()).decode().strip()
-    if line != expected:
-        raise RuntimeError(f"a part of the run ended early; {expected!r} was expected, {line!r} came")
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Let a child end in order."""
-    try:
-        async with asyncio.timeout(STARTING):
-            await process.communicate(b"\n")
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    if process.returncode:
-        raise RuntimeError(f"a part of the run ended with status {process.returncode}")
 
 
 def _processor() -> tuple[int, int]:
