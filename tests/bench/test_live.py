@@ -184,6 +184,8 @@ def recorded(message: SpokenText, onset: float, duck: float, stop: float, heard:
                 "underflows": 0,
                 "overflows": 0,
                 "dropped": 0,
+                "jumps": 0,
+                "drift_ppm": 0.0,
                 "lost": [],
                 "opened": [0.0],
                 "closed": [float(calls[-1])],

@@ -186,6 +186,7 @@ def measured(
     until = loudspeaker.size if run.silence is None else onset + round((run.silence / 1000 + SETTLED) * RATE)
     truth = truth_of(loudspeaker[:until], message)
     run.busy = run.busy or (truth.busy or "")
+    run.stages["holes"] = truth.holes * 1000 / RATE
     closed = next((what for _, name, what in log if name == "closed"), None)
     if run.silence is not None and closed is not None:
         claimed, heard = closed["heard"].split(), truth.heard.split()
@@ -213,7 +214,7 @@ def _device(run: Run, program: dict[str, Any], card: dict[str, Any]) -> None:
     }
     run.busy = next((reason for reason, true in troubles.items() if true), "")
     run.stages["gap"] = gap * 1000
-    run.stages["underflows"] = card["underflows"]
+    run.stages |= {name: card[name] for name in ("underflows", "jumps", "drift_ppm")}
     run.stages["input_latency"], run.stages["output_latency"] = (value * 1000 for value in card["latencies"][0])
 
 
