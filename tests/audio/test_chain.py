@@ -28,7 +28,7 @@ class Ears:
         self.free.set()
         self.enough = threading.Semaphore(0)
 
-    def hear(self, gate: np.ndarray, speech: np.ndarray, time: float, echo_db: float) -> None:
+    def hear(self, gate: np.ndarray, speech: np.ndarray, time: float, echo_db: float, settled: bool) -> None:
         self.free.wait(10)
         self.heard.append((gate, speech, time))
         self.enough.release()
@@ -197,7 +197,7 @@ class TestTheThread:
         """Ears that fail must not look like a quiet room."""
         told = threading.Event()
 
-        def broken(gate: np.ndarray, speech: np.ndarray, time: float, echo_db: float) -> None:
+        def broken(gate: np.ndarray, speech: np.ndarray, time: float, echo_db: float, settled: bool) -> None:
             raise KeyError("x")
 
         chain = Chain(Player(), NoCanceller(), broken, threaded=True, notice=lambda code, text: told.set())

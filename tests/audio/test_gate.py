@@ -18,7 +18,7 @@ AEC3 = level(-61)
 
 
 class Play:
-    """Feeds a gate blocks of given levels; `choose` says which signal it took: "linear", "aec3" or "nothing"."""
+    """Feeds a gate blocks of given levels; `choose` says which signal it took: "linear" or "aec3"."""
 
     def __init__(self) -> None:
         self.gate = Gate()
@@ -28,7 +28,7 @@ class Play:
         linear = level(left)
         for _ in range(round(seconds * 100)):
             chosen = self.gate.choose(level(mic), level(far), 10 ** (echo / 10), linear, AEC3)
-        return "linear" if chosen is linear else "aec3" if chosen is AEC3 else "nothing"
+        return "linear" if chosen is linear else "aec3"
 
     def speak(self, left: float, seconds: float = 0.01) -> str:
         """Our own voice at -26 dBFS, of which the linear filter leaves `left`."""
@@ -48,19 +48,23 @@ def test_in_silence_everything_is_heard():
     assert play.choose(mic=-30, left=-30) == "linear"
 
 
-def test_the_first_moments_are_shut():
-    """Neither canceller knows the way: the greeting would interrupt itself."""
+def test_the_first_moments_are_unsettled():
+    """Neither canceller knows the way: the greeting would interrupt itself if nobody knew."""
     play = Play()
-    assert play.speak(-27, seconds=COLD / 100) == "nothing"
-    assert play.speak(-32) == "aec3"
+    assert play.speak(-27, seconds=COLD / 100 - 0.01) == "aec3"
+    assert not play.gate.settled
+    play.speak(-32)
+    assert play.gate.settled
 
 
-def test_a_pause_of_the_voice_opens_it():
+def test_in_a_pause_of_the_voice_it_is_settled():
     """Who answers at once, within the first seconds of all, is heard."""
     play = Play()
     play.speak(-27, seconds=0.5)
-    assert play.choose(seconds=0.39) == "nothing"
+    play.choose(seconds=0.39)
+    assert not play.gate.settled
     assert play.choose(mic=-30, left=-30) == "linear"
+    assert play.gate.settled
 
 
 def test_a_young_filter_is_not_believed():
@@ -102,12 +106,13 @@ def test_a_jump_is_seen_within_two_blocks():
     assert play.gate.left_db == 0
 
 
-def test_a_new_beginning_shuts_it():
+def test_a_new_beginning_unsettles_it():
     """The linear filter has found out that its path is of the past."""
     play = learnt()
     play.gate.begin_anew(JUMPED)
-    assert play.speak(-26, seconds=JUMPED / 100) == "nothing"
-    assert play.speak(-26) == "aec3"
+    assert not play.gate.settled
+    assert play.speak(-26, seconds=JUMPED / 100) == "aec3"
+    assert play.gate.settled
 
 
 def test_a_duck_changes_nothing():

@@ -276,6 +276,37 @@ class TestSustainedVoice:
         )
 
 
+class TestNotSure:
+    """The first moments of a conversation, and those after an xrun: what is heard may be our own voice."""
+
+    @staticmethod
+    def begun(rules: FloorRules = DEFAULT) -> Floor:
+        floor = Floor(rules)
+        assert acts(floor.heard(SpeechStarted("x", 0.0, sure=False), 0.0, SPEAKING)) == [Act.DUCK]
+        return floor
+
+    @pytest.mark.parametrize("rules", [EAGER, DEFAULT])
+    def test_what_falls_silent_with_our_voice_is_our_voice(self, rules: FloorRules) -> None:
+        """The greeting would interrupt itself, and be taken for the visitor's first words."""
+        floor = self.begun(rules)
+        assert voice(floor, "#" * 10) == []
+        assert floor.heard(Partial("x", "hello and welcome", 0.3, Kinds(1, 0, 0, 0)), 0.35, SPEAKING) == []
+        said = floor.heard(Utterance("x", "hello and welcome", 0.0, 0.32), 0.8, SPEAKING)
+        assert acts(said) == [Act.RESUME, Act.IGNORE]
+
+    @pytest.mark.parametrize("rules", [EAGER, DEFAULT])
+    def test_what_goes_on_is_a_person(self, rules: FloorRules) -> None:
+        """Somebody who speaks in the first second must not be talked down."""
+        ((at, act),) = voice(self.begun(rules), "#" * 30)
+        assert act is Act.CUT
+        assert at == pytest.approx(max(rules.ring, rules.sustained or 0), abs=2 * FRAME)
+
+    def test_stop_is_believed_at_once(self) -> None:
+        """Whoever does not want to hear the greeting says so in its first words."""
+        floor = self.begun()
+        assert acts(floor.heard(Partial("x", "stop", 0.3), 0.35, SPEAKING)) == [Act.CUT]
+
+
 class TestAfterACut:
     def test_a_cut_for_what_was_no_speech_is_taken_back(self) -> None:
         """A fit of coughing stops an eager voice; the sentence must be said to its end all the same."""

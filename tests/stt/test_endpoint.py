@@ -60,6 +60,14 @@ def test_more_frames_can_be_asked_for():
     assert kinds("##" + "." * 16 + "#...", two) == "BPE"
 
 
+def test_in_haste_weaker_voice_is_an_onset():
+    """While our own voice sounds, a person must not wait for a surer frame; the end of the voice is judged as ever."""
+    endpointer = Endpointer()
+    endpointer.hasty = True
+    assert [type(d) for d in endpointer.update(FRAME, 0.35, FRAME)] == [Began]
+    assert [type(d) for n in range(2, 9) for d in endpointer.update(n * FRAME, 0.32, FRAME)] == [Paused]
+
+
 def test_times_are_those_of_the_voice():
     """The onset is where the voice began, not where it was noticed; the end is where it fell silent."""
     decisions = run(frames("....#.####" + "." * 16))

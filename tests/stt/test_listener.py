@@ -99,8 +99,14 @@ def timeline(*spans: tuple[float, bool]) -> tuple[Pcm, Pcm]:
 class Heard:
     """What came of one run."""
 
-    def __init__(self, recogniser: CountingRecogniser, rules: EndpointRules | None = None) -> None:
+    def __init__(
+        self,
+        recogniser: CountingRecogniser,
+        rules: EndpointRules | None = None,
+        early: LoudnessDetector | None = None,
+    ) -> None:
         self.recogniser = recogniser
+        self.echo_db, self.settled = -100.0, True
         self.events: list[tuple[float, Input]] = []
         self.errors: list[str] = []
         ids = map(str, itertools.count(1))
@@ -111,6 +117,7 @@ class Heard:
             on_error=self.errors.append,
             new_id=lambda: next(ids),
             detector=LoudnessDetector(),
+            early=early,
         )
 
     async def run(self, *spans: tuple[float, bool], settle: float = 1.0) -> None:
@@ -121,7 +128,7 @@ class Heard:
         for first in range(0, len(gate) - BLOCK + 1, BLOCK):
             await asyncio.sleep(start + (first + BLOCK) / RATE - loop.time())
             block = slice(first, first + BLOCK)
-            self.listener.hear(gate[block], speech[block], start + first / RATE)
+            self.listener.hear(gate[block], speech[block], start + first / RATE, self.echo_db, self.settled)
         await asyncio.sleep(settle)
         await self.listener.close()
 
@@ -226,6 +233,44 @@ class TestOneUtterance:
         assert frames[-1].silent == pytest.approx(0.43, abs=0.04)
         assert frames[-1].level_db > frames[0].level_db, "of what the recogniser hears, and that grows here"
         assert frames[0].echo_db == -100
+
+    def test_an_onset_between_two_frames_is_found_while_we_speak(self):
+        """Sixteen milliseconds sooner: the voice goes down before the person's first syllable is over."""
+        sooner = []
+        for echo_db in (-100.0, -30.0):
+            heard = Heard(CountingRecogniser(), early=LoudnessDetector())
+            gate, speech = timeline((0.512 + 0.008, False), (0.3, True), (1.0, False))
+
+            async def run(heard=heard, gate=gate, speech=speech, echo_db=echo_db) -> None:
+                loop = asyncio.get_running_loop()
+                await heard.listener.start()
+                start = loop.time()
+                for first in range(0, len(gate) - BLOCK + 1, BLOCK):
+                    await asyncio.sleep(start + (first + BLOCK) / RATE - loop.time())
+                    block = slice(first, first + BLOCK)
+                    heard.listener.hear(gate[block], speech[block], start + first / RATE, echo_db)
+                await heard.listener.close()
+
+            run_virtual(run())
+            sooner.append(next(t for t, event in heard.events if isinstance(event, SpeechStarted)))
+        assert sooner[0] - sooner[1] == pytest.approx(0.01, abs=0.011)
+        assert sooner[1] < sooner[0]
+
+    def test_what_is_far_below_the_echo_is_no_voice(self):
+        """What the canceller leaves of a loud voice reads as speech; a person is never that much quieter than it."""
+        heard = Heard(CountingRecogniser())
+        heard.echo_db = 10.0  # the "voice" here has -6 dBFS
+        run_virtual(heard.run((0.5, False), (1.0, True), (1.0, False)))
+        assert heard.events == []
+
+    def test_who_speaks_before_the_echo_is_known_is_told_apart(self):
+        """The floor asks more of what may be our own voice."""
+        for settled in (True, False):
+            heard = Heard(CountingRecogniser())
+            heard.settled = settled
+            run_virtual(heard.run((0.5, False), (0.5, True), (1.0, False)))
+            (started,) = heard.of(SpeechStarted)
+            assert started.sure == settled
 
     def test_silence_is_nothing(self):
         """An empty room must not begin a turn, and costs no decoding."""

@@ -21,10 +21,10 @@ from voice.audio.echo import EchoCanceller
 from voice.audio.player import Player
 from voice.audio.reference import Reference
 
-Hear = Callable[[Pcm, Pcm, float, float], None]
-"""`hear(gate, speech, time, echo_db)`: the two outputs of the canceller for one block, when its first sample reached
-the microphone (seconds of the device's clock), and how loud the echo was that was taken out of it (dBFS RMS, -100:
-none). Called from the audio thread."""
+Hear = Callable[[Pcm, Pcm, float, float, bool], None]
+"""`hear(gate, speech, time, echo_db, settled)`: the two outputs of the canceller for one block, when its first sample
+reached the microphone (seconds of the device's clock), how loud the echo was that was taken out of it (dBFS RMS, -100:
+none), and whether the gate surely holds none of it. Called from the audio thread."""
 
 LONGEST_QUEUE = 50
 """Blocks (0.5 s) that may wait for the audio thread; sound older than that is of no use to a conversation."""
@@ -144,7 +144,7 @@ class Chain:
             self.reference.drift_ppm = self._canceller.drift_ppm
         self._microphone_db = _meter(self._microphone_db, pcm)
         self._gate_db = _meter(self._gate_db, cleaned.gate)
-        self._hear(cleaned.gate, cleaned.speech, time - self._canceller.delay / RATE, cleaned.echo_db)
+        self._hear(cleaned.gate, cleaned.speech, time - self._canceller.delay / RATE, cleaned.echo_db, cleaned.settled)
 
     def _tell_of_drops(self) -> None:
         self._quiet -= 1

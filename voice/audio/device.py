@@ -3,7 +3,7 @@
 Two separate streams, because a duplex stream was seen to die without a word. The callbacks copy and stamp, nothing
 else. PortAudio's stamps are on a clock of its own (wall clock on Linux), so its distance from monotonic time is
 measured before the first block and again every second; the microphone's are steadied, see `arrival.py`. A watchdog
-tells when a device ended or fell silent.
+tells when a device ended or fell silent, and gives the loudspeaker a deeper buffer when it runs dry, see `depth.py`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from voice.audio.arrival import ArrivalLine
 from voice.audio.base import BLOCK, RATE, Capture, DeviceError, Render
+from voice.audio.depth import Depth
 from voice.audio.portaudio import (
     DeviceInfo,
     channels,
@@ -27,6 +28,7 @@ from voice.audio.portaudio import (
     list_devices,
     look_again,
 )
+from voice.audio.watchdog import Watchdog
 
 __all__ = ["DeviceInfo", "SoundCard", "Watchdog", "has_sound_card", "list_devices"]
 
@@ -34,39 +36,14 @@ OUTPUT_BLOCK = BLOCK // 2
 """Frames a callback of the loudspeaker, 5 ms: what is to be said waits for the next callback, so half a block is
 half a wait. The microphone's blocks are those of the echo canceller."""
 
+INPUT_LATENCY = 0.02
+"""Seconds that PortAudio is asked for: two blocks. It gives each block as soon as it is there, so a deeper buffer would
+cost nothing but that a sound server sends larger pieces."""
+
 LOOK = 0.05
 """Seconds between two looks of the watchdog."""
-SILENT = 0.3
-"""Seconds without a callback after which a device is lost; 30 blocks, where 40 ms was the longest gap measured."""
-STARTING = 2.0
-"""Seconds that a device may take to its first callback (Bluetooth wakes up slowly)."""
 CLOSING = 1.0
 """Seconds to wait for PortAudio to close a stream; it hangs while a sound server does not answer."""
-
-
-class Watchdog:
-    """Decides from the times of the newest callbacks whether a device is lost; owns no clock and no thread."""
-
-    def __init__(self, started: float) -> None:
-        self._started = self._looked = started
-        self._excused = started
-        """Silence before this time is not held against a device."""
-
-    def look(self, now: float, loudspeaker: float | None, microphone: float | None) -> str | None:
-        """Why the device is lost, or None. Times (seconds) of the newest callbacks; None: there was none yet.
-
-        A look that comes late itself proves nothing: the whole program was held up.
-        """
-        if now - self._looked > SILENT / 2:
-            self._excused = now
-        self._looked = now
-        for name, time in (("loudspeaker", loudspeaker), ("microphone", microphone)):
-            if time is None:
-                if now - max(self._started, self._excused) > STARTING:
-                    return f"the {name} did not start within {STARTING:g} s"
-            elif now - max(time, self._excused) > SILENT:
-                return f"the {name} gave no sign of life for {SILENT:g} s"
-        return None
 
 
 class _Direction:
@@ -78,6 +55,8 @@ class _Direction:
         self.newest: float | None = None
         self.offset = 0.0
         self.ended = False
+        self.dry = 0
+        """Callbacks before which its buffer had run dry."""
 
     def measure(self) -> None:
         """Read both clocks, keeping the reading that was disturbed least."""
@@ -102,9 +81,8 @@ class _Direction:
 class SoundCard:
     """Real devices. Times are those of `time.monotonic`, which is also an ordinary asyncio loop's time.
 
-    `input` and `output` name devices by a part of their name or by number; None: the default. `latency` is what
-    PortAudio is asked for, in seconds. `open` and `close` may take some 0.1 s. Opened once more, it looks for devices
-    anew and takes the ones of the same names.
+    `input` and `output` name devices by a part of their name or by number; None: the default. `open` and `close` may
+    take some 0.1 s. Opened once more, it looks for devices anew and takes the ones of the same names.
     """
 
     def __init__(
@@ -112,7 +90,6 @@ class SoundCard:
         input: str | int | None = None,
         output: str | int | None = None,
         rate: int = RATE,
-        latency: float = 0.02,
     ) -> None:
         self.name = "sound card"
         self.rate = rate
@@ -121,7 +98,7 @@ class SoundCard:
         self.overflows = 0
         """Callbacks before which microphone samples were lost."""
         self._wanted: dict[str, str | int | None] = {"input": input, "output": output}
-        self._latency = latency
+        self._depth = Depth()
         self._loudspeaker = _Direction("loudspeaker")
         self._microphone = _Direction("microphone")
         self._told: tuple[Render, Capture, Callable[[str], None]] | None = None
@@ -153,7 +130,9 @@ class SoundCard:
         except BaseException:
             self.close()
             raise
-        self._watcher = threading.Thread(target=self._watch, args=(lost,), name="sound-watchdog", daemon=True)
+        self._watcher = threading.Thread(
+            target=self._watch, args=(lost, loudspeaker), name="sound-watchdog", daemon=True
+        )
         self._watcher.start()
 
     def reopen(self) -> None:
@@ -173,21 +152,22 @@ class SoundCard:
         streams = [d.stream for d in (self._loudspeaker, self._microphone) if d.stream is not None]
         self._loudspeaker.stream = self._microphone.stream = None
         if streams:
-            closer = threading.Thread(target=_close, args=(streams,), name="sound-close", daemon=True)
-            closer.start()
-            closer.join(CLOSING)
-            self._stuck = [thread for thread in (*self._stuck, closer) if thread.is_alive()]
+            self._end(streams)
 
     # ------------------------------------------------------------------ the callbacks
 
     def _giver(self, render: Render) -> Callable[..., None]:
         direction = self._loudspeaker
         block = np.zeros(OUTPUT_BLOCK, np.float32)
+        lasts = self._depth.seconds + OUTPUT_BLOCK / self.rate
 
         def give(out: Any, frames: int, times: Any, flags: Any) -> None:
-            direction.newest = clock.monotonic()
-            if flags:
-                self.underflows += bool(flags.output_underflow)
+            now = clock.monotonic()
+            late = direction.newest is not None and now - direction.newest > lasts
+            direction.newest = now
+            if late or (flags and flags.output_underflow):  # over a sound server nobody else tells
+                direction.dry += 1
+                self.underflows += 1
             render(block, direction.time(times.outputBufferDacTime))
             out[:] = block[:, None]
 
@@ -221,7 +201,7 @@ class SoundCard:
                 device=device.index,
                 channels=count,
                 dtype="float32",
-                latency=self._latency,
+                latency=self._depth.seconds if direction.word == "loudspeaker" else INPUT_LATENCY,
                 callback=callback,
                 finished_callback=ended,
             )
@@ -235,13 +215,15 @@ class SoundCard:
                 f"the {direction.word} {device.name!r} cannot be opened: {error.args[0]}; {remedy}"
             ) from None
 
-    def _watch(self, lost: Callable[[str], None]) -> None:
+    def _watch(self, lost: Callable[[str], None], output: DeviceInfo) -> None:
         watchdog = Watchdog(clock.monotonic())
         measured = clock.monotonic()
-        directions = (self._loudspeaker, self._microphone)
+        dry = 0
         while not self._closing.is_set():
             self._wake.wait(LOOK)
+            self._wake.clear()
             now = clock.monotonic()
+            directions = (self._loudspeaker, self._microphone)
             gone = next((direction.word for direction in directions if direction.ended), None)
             reason = f"the {gone} went away" if gone else None
             reason = reason or watchdog.look(now, self._loudspeaker.newest, self._microphone.newest)
@@ -250,6 +232,13 @@ class SoundCard:
             if reason:
                 lost(reason)
                 return
+            if self._loudspeaker.dry > dry:
+                dry = self._loudspeaker.dry
+                if self._depth.ran_dry(now):
+                    if not self._deepen(output):
+                        lost("the loudspeaker ran dry and could not be opened anew")
+                        return
+                    dry, watchdog = 0, Watchdog(clock.monotonic())
             if now - measured > 1.0:
                 measured = now
                 with contextlib.suppress(
@@ -257,6 +246,27 @@ class SoundCard:
                 ):  # a clock that cannot be read now: the old one serves
                     for direction in directions:
                         direction.measure()
+
+    def _deepen(self, output: DeviceInfo) -> bool:
+        """Open the loudspeaker anew with the buffer that `_depth` wants now; whether it runs."""
+        assert self._told is not None
+        old, self._loudspeaker = self._loudspeaker, _Direction("loudspeaker")
+        self._end([old.stream])
+        if any(thread.is_alive() for thread in self._stuck):
+            return False
+        try:
+            giver = self._giver(self._told[0])
+            self._make(self._loudspeaker, library().OutputStream, output, "output", giver)
+        except DeviceError:
+            return False
+        return True
+
+    def _end(self, streams: list[Any]) -> None:
+        """Close streams, but wait no longer than `CLOSING` for it."""
+        closer = threading.Thread(target=_close, args=(streams,), name="sound-close", daemon=True)
+        closer.start()
+        closer.join(CLOSING)
+        self._stuck = [thread for thread in (*self._stuck, closer) if thread.is_alive()]
 
 
 def _close(streams: list[Any]) -> None:

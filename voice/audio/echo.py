@@ -47,6 +47,8 @@ class Cleaned:
     """With the user's words whole, shape (BLOCK,)."""
     echo_db: float = SILENCE_DB
     """dBFS RMS of the echo that the linear filter took out of the block."""
+    settled: bool = True
+    """False: the way of the echo is not known yet, so the gate may hold our own voice."""
 
 
 class EchoCanceller(Protocol):
@@ -157,7 +159,7 @@ class TwoFilterCanceller:
         if self._drift.observe(self._kalman.path, self._kalman.sounding):
             self._look()
         power = self._kalman.echo_power
-        return Cleaned(self._gate.choose(late, far, power, speech, aec3), speech, decibels(power))
+        return Cleaned(self._gate.choose(late, far, power, speech, aec3), speech, decibels(power), self._gate.settled)
 
     def path_changed(self) -> None:
         """Both learn the new way."""

@@ -7,30 +7,29 @@ takes the user away with it, and in the first moments of an unknown path it leav
 | the loudspeaker                                     | the gate is                                         |
 |-----------------------------------------------------|-----------------------------------------------------|
 | has been silent for longer than the room sounds     | the linear output: there is no echo in it           |
-| sounds, and its way has only just been begun anew   | nothing: neither canceller knows the way            |
 | sounds, and the linear output stands out of what    | the linear output: somebody is there                |
 | the filter is known to leave of the echo            |                                                     |
 | sounds otherwise                                    | AEC3's output                                       |
 
 What the filter leaves is measured: (its output / the microphone) in the better of the blocks that are mostly echo. A
 young filter, one whose path has just jumped, and one that can do no better leave much; nothing stands out of that,
-and the gate is AEC3's. No clock says when the filter has learnt.
+and the gate is AEC3's. No clock says when the filter has learnt; but in the first moments after a new beginning
+neither canceller knows the way, and what is heard may be our own voice: the gate says so (`settled`), and the floor
+asks for more.
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from voice.audio.base import BLOCK, Pcm
 
-COLD = 150
-"""Blocks (1.5 s) of far-end sound, from the start or after another device or an xrun, in which the gate is shut while
-the voice sounds: AEC3 lets the first sentence interrupt itself in 1 of 4 cold starts until then."""
+COLD = 250
+"""Blocks (2.5 s) of far-end sound, from the start or after another device or an xrun, until the gate is settled: AEC3
+lets the first sentence through in 1 of 4 cold starts, nearly always within them."""
 
-JUMPED = 200
-"""The same (2 s) after a jump that the linear filter has found: AEC3 lets through what it has held off before."""
+JUMPED = 250
+"""The same after a jump that the linear filter has found: AEC3 lets through what it has held off before."""
 
 _SOUND = BLOCK * 10 ** (-50 / 10)
 """Energy of a far-end block at -50 dBFS: the loudspeaker says something."""
@@ -78,20 +77,24 @@ class Gate:
         """What the linear filter leaves of the echo, in dB of the microphone's power."""
         self._peak = 0.0
         self._noise = 1e-6
-        self._shut = COLD
+        self._unsettled = COLD
         self._since = _ROOM
         self._hang = 0
         self._useless = 0
-        self._nothing = np.zeros(BLOCK, np.float32)
+
+    @property
+    def settled(self) -> bool:
+        """Whether what is heard now is somebody else than our own voice, as far as can be known."""
+        return self._unsettled <= 0 or self._since >= _ROOM
 
     def begin_anew(self, blocks: int) -> None:
-        """What was learnt about the way of the echo is wrong; keep shut for so many blocks of far-end sound."""
+        """What was learnt about the way of the echo is wrong; it takes so many blocks of far-end sound to settle."""
         self.left_db = _WORST_DB
-        self._shut = max(self._shut, blocks)
+        self._unsettled = max(self._unsettled, blocks)
         self._hang = 0
 
     def choose(self, mic: Pcm, far: Pcm, echo_power: float, linear: Pcm, aec3: Pcm) -> Pcm:
-        """The signal to decide on: `linear` or `aec3`, or silence. All belong to the same block of the microphone;
+        """The signal to decide on: `linear` or `aec3`. All belong to the same block of the microphone;
         `echo_power` is the mean square of the echo estimate."""
         power = float(mic @ mic) / BLOCK
         left = float(linear @ linear) / BLOCK
@@ -106,9 +109,9 @@ class Gate:
         stands_out = power >= left > self._peak * 10 ** ((self.left_db + _MARGIN_DB) / 10)
         self._hang = _HANG if stands_out else self._hang - 1
         self._measure(power, echo_power, left)
-        if self._shut > 0:
-            self._shut -= sounds
-            return self._nothing
+        if not self.settled:
+            self._unsettled -= sounds
+            return aec3
         return linear if self._hang > 0 else aec3
 
     def _measure(self, power: float, echo: float, left: float) -> None:

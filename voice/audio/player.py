@@ -26,6 +26,9 @@ import numpy as np
 from voice.audio.base import BLOCK, RATE, Pcm
 from voice.core.events import Played, Span, Stamp, VoiceStopped
 
+_RAMP = 0.004
+"""Seconds in which the voice goes down and up: no click, and a person is given way to within the block."""
+
 LONGEST_FADE = 0.012
 """Seconds: a longer fade is heard as the voice going on after it was told to stop."""
 
@@ -80,6 +83,7 @@ class Player:
         self._fade_shape = (0.5 + 0.5 * np.cos(np.pi * np.arange(1, length + 1) / length)).astype(np.float32)
         self._fade: Pcm = np.zeros(0, np.float32)
         self._ducked = np.float32(10 ** (duck_db / 20))
+        self._ramp = max(1, round(_RAMP * rate))
         self._gain = self._wanted_gain = np.float32(1)
         self._lead_in = _noise(round(lead_in * rate))
         self._lead_in_left = 0
@@ -222,7 +226,9 @@ class Player:
 
     def _apply_gain(self, out: Pcm) -> None:
         if self._gain != self._wanted_gain:
-            out *= np.linspace(self._gain, self._wanted_gain, out.size, dtype=np.float32)
+            ramp = min(out.size, self._ramp)
+            out[:ramp] *= np.linspace(self._gain, self._wanted_gain, ramp, dtype=np.float32)
+            out[ramp:] *= self._wanted_gain
             self._gain = self._wanted_gain
         elif self._gain != 1:
             out *= self._gain

@@ -38,7 +38,7 @@ def _begin(clips: Mapping[Key, Pcm], rendered: Rendered) -> None:
     from voice.stt.moonshine_worker import MoonshineEngine
 
     talk = abroad(_TALKERS) or [clip for key, clip in sorted(clips.items())]
-    _world = World(clips, rendered, talk, TimedRecogniser(MoonshineEngine(), {}), Activity())
+    _world = World(clips, rendered, talk, TimedRecogniser(MoonshineEngine(), {}), Activity(), Activity())
 
 
 def _play(job: Job) -> list[Outcome]:

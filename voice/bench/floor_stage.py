@@ -82,6 +82,7 @@ class World:
     """For talk in the background."""
     recogniser: TimedRecogniser
     detector: Activity
+    early: Activity
     undisturbed: dict[int, Pcm] = field(default_factory=dict)
     """What the loudspeaker gives when nobody speaks, by message."""
 
@@ -154,6 +155,7 @@ class _Stage:
             EndpointRules(end_silence=config.ears.end_silence),
             new_id=ids,
             detector=self.world.detector,
+            early=self.world.early,
         )
         self.world.detector.reset()
         chain = MeteredChain(player, self.variant.canceller(), listener.hear, threaded=False)

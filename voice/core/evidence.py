@@ -16,6 +16,8 @@ class SpeechStarted:
 
     utterance_id: str
     onset: float
+    sure: bool = True
+    """False: the echo canceller does not know the way of our own voice yet, so this may be it."""
 
 
 @dataclass(frozen=True, slots=True)

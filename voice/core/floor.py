@@ -30,6 +30,9 @@ The voice goes down at the onset of speech, and stops only on evidence that a pe
 (4) And while nothing plays but a message waits for its turn: ignore; the assistant has not finished yet. With `eager`
     a backchannel is an answer like any other.
 
+While the echo canceller does not know the way of our own voice yet (the first seconds, after an xrun), onset ducks, and
+only what goes on after the duck has been heard (`ring`) is evidence; stop phrases and short answers are, at once.
+
 The machine is pure: it takes (seconds, evidence) and owns no clock, no audio and no thread.
 """
 
@@ -110,8 +113,12 @@ class _Open:
     onset: float
     alive: float
     """When the ears last told something of it."""
+    sure: bool = True
+    """It is not our own voice, as far as the echo canceller knows."""
     ducked: float | None = None
     """When the voice was lowered for it; None: it is not."""
+    probed: float | None = None
+    """When the voice was lowered for it first."""
     cut: bool = False
     dismissed: bool = False
     """The window went by without evidence: it lowers the voice no more."""
@@ -165,7 +172,7 @@ class Floor:
         """Decisions on one piece of evidence from the ears."""
         match evidence:
             case SpeechStarted(utterance_id=name):
-                self._open = _Open(name, evidence.onset, now)
+                self._open = _Open(name, evidence.onset, now, evidence.sure)
                 return self._duck(self._open, now, playing)
             case Utterance():
                 return self._decide(evidence, playing)
@@ -223,6 +230,7 @@ class Floor:
         if not (playing.speaking and playing.can_interrupt):
             return []
         current.ducked = now
+        current.probed = now if current.probed is None else current.probed
         return [Decision(Act.DUCK, current.id, "onset")]
 
     def _resume(self, current: _Open, reason: str) -> list[Decision]:
@@ -251,7 +259,14 @@ class Floor:
             enough = max(enough, rules.held_back)
         if activity.silent > 0 or activity.voiced - current.before_run < enough - _EPSILON:
             return []
+        if not self._somebody(current, activity.time):
+            return []
         return self._cut(current, "sustained voice")
+
+    def _somebody(self, current: _Open, now: float) -> bool:
+        """Whether it cannot be our own voice: the canceller knows the way of the echo, or the sound went on after our
+        voice had been lowered and its last loud echo had died away."""
+        return current.sure or (current.probed is not None and now > current.probed + self.rules.ring)
 
     def _let_pass(self, current: _Open, now: float, playing: Playing) -> bool:
         """Whether what was heard so far is nothing to stop for."""
@@ -273,6 +288,8 @@ class Floor:
         if self._is_stop(words, before, partial):
             return self._stop(current, now, playing)
         if not playing.can_interrupt or self.lexicon.is_backchannel(words):
+            return []
+        if not self._somebody(current, now):
             return []
         if (heard := self._sounds(current, partial)) is not None:
             return heard
@@ -350,6 +367,10 @@ class Floor:
             return [*back, Decision(Act.IGNORE, name, why)]
         if playing.speaking and not was_cut and known and current is not None and self._no_speech(current, words):
             return [*back, Decision(Act.IGNORE, name, "sounds like a backchannel or a noise")]
+        if known and current is not None and current.probed is not None and not was_cut:
+            plainly = self.lexicon.is_stop(words) or self.lexicon.is_answer(words)
+            if not plainly and not self._somebody(current, utterance.end):
+                return [*back, Decision(Act.IGNORE, name, "may be our own voice")]
         if was_cut:
             return [Decision(Act.TAKE, name, "after its cut", cause)]
         if not playing.speaking:

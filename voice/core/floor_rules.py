@@ -49,6 +49,9 @@ class FloorRules:
     """Silence after which a ducked voice comes back without waiting for the recogniser any longer."""
     window: float = 2.0
     """Time after a duck in which evidence must come."""
+    ring: float = 0.4
+    """Time after which our voice is heard no more at the level that it had before it was lowered: the longest delay of
+    devices (0.25) and the room's reverberation."""
     blip: float = 0.1
     """Voice below which nothing was said, whatever the recogniser reads: a 0.3 s cough makes the detector fire for
     0.1 s, a short "no" for 0.2 s."""

@@ -2,7 +2,7 @@
 
 | state | evidence | decision |
 | --- | --- | --- |
-| silent | `onset_frames` of the last `onset_window` frames above `onset_threshold` | Began, at the first of them |
+| silent | `onset_frames` of the last `onset_window` frames above the threshold | Began, at the first of them |
 | voice | no frame above `release_threshold` for `speculate_after` | Paused |
 | pause | one frame above `onset_threshold` | Resumed |
 | pause | `piece` since the onset or the last Split | Split |
@@ -26,6 +26,9 @@ class EndpointRules:
 
     onset_threshold: float = 0.5
     """Probability above which a frame is voice while there was none; the operating point Silero recommends."""
+    hasty_threshold: float = 0.3
+    """The same while our own voice sounds, and must go down at once for a person: found 10 ms sooner (median), for
+    hardly more false frames (6 instead of 5 of 45 stretches of 6 s of our own voice held one)."""
     release_threshold: float = 0.35
     """Probability above which voice goes on: 0.15 lower, so that a weak syllable does not end it."""
     onset_frames: int = 1
@@ -111,6 +114,8 @@ class Endpointer:
 
     def __init__(self, rules: EndpointRules | None = None) -> None:
         self.rules = rules or EndpointRules()
+        self.hasty = False
+        """Our own voice sounds: an onset is taken for one at `hasty_threshold`."""
         self.voiced = 0.0
         """Seconds of voice in the open utterance (the last one, when none is open)."""
         self._recent: deque[tuple[float, bool]] = deque(maxlen=self.rules.onset_window)
@@ -157,7 +162,8 @@ class Endpointer:
                 self._last_voice = frame_end
             self._deaf = frame_end - self._last_voice + _EPSILON < self.rules.end_silence
             return []
-        self._recent.append((frame_end - frame, probability > self.rules.onset_threshold))
+        threshold = self.rules.hasty_threshold if self.hasty else self.rules.onset_threshold
+        self._recent.append((frame_end - frame, probability > threshold))
         starts = [start for start, voice in self._recent if voice]
         if len(starts) < self.rules.onset_frames:
             return []
