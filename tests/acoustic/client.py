@@ -146,13 +146,33 @@ def lose() -> None:
     tell(reopened=True, threads=[t.name for t in threading.enumerate() if t is not threading.main_thread()])
 
 
+def hold_up() -> None:
+    """Play while the callback is held up three times."""
+    player, card, told = Player(), SoundCard(), Told()
+    held = [1.0, 1.3, 1.6]
+
+    def render(out: np.ndarray, stamp: float) -> None:
+        if held and player.frames > held[0] * RATE:
+            del held[0]
+            time.sleep(0.06)
+        player.render(out, stamp)
+
+    card.open(render, nothing, told.lost)
+    before = card.buffer
+    player.enqueue("m", 0, signal(3.5))
+    until(lambda: player.queued() == 0)
+    time.sleep(0.2)
+    card.close()
+    tell(before=before, after=card.buffer, dry=card.underflows, lost=told.reasons)
+
+
 def look() -> None:
     """What is there."""
     tell(sound_card=has_sound_card(), devices=[device.name for device in list_devices()])
 
 
 if __name__ == "__main__":
-    actions = {"play": play, "stop": stop, "hear": hear, "loop": loop, "lose": lose, "look": look}
+    actions = {"play": play, "stop": stop, "hear": hear, "loop": loop, "lose": lose, "look": look, "hold_up": hold_up}
     arguments = {"play": 1, "stop": 1, "hear": 1}
     action = sys.argv[1]
     actions[action](*sys.argv[2 : 2 + arguments.get(action, 0)])

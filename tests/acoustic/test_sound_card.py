@@ -117,6 +117,18 @@ def test_the_reference_lies_on_the_echo(virtual_sound, tmp_path):
     assert said["dropped"] == 0
 
 
+def test_a_machine_that_is_too_slow_for_a_short_buffer(virtual_sound):
+    """Nobody wants to hear holes for the sake of 10 ms: the buffer grows, and the voice goes on where it was."""
+    with Recording(virtual_sound) as recording:
+        [said] = answers(virtual_sound, "hold_up")
+    assert said["after"] > said["before"]
+    assert said["dry"] >= 3
+    assert said["lost"] == []
+    heard, whole = recording.samples[recording.samples != 0], signal(3.5)
+    assert np.array_equal(heard[-RATE:], whole[-RATE:])
+    assert heard.size > whole.size - 0.1 * RATE  # of the old buffer some may be lost
+
+
 @pytest.mark.parametrize("fault", [signals.SIGKILL, signals.SIGSTOP])
 def test_a_device_that_is_lost(virtual_sound, fault):
     """Pulled out, or frozen: the app knows within a second, is not held up, and goes on with the next one."""

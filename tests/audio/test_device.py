@@ -9,8 +9,9 @@ import sys
 import pytest
 
 from voice.audio.base import DeviceError
-from voice.audio.device import LOOK, SILENT, STARTING, DeviceInfo, SoundCard, Watchdog
+from voice.audio.device import LOOK, DeviceInfo, SoundCard
 from voice.audio.portaudio import choose
+from voice.audio.watchdog import SILENT, STARTING, Watchdog
 
 DEVICES = [
     DeviceInfo(0, "HDA Intel PCH: ALC257 Analog (hw:0,0)", 2, 2, 44100.0),

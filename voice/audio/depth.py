@@ -19,6 +19,34 @@ when a recogniser is loaded, when a notebook was asleep."""
 
 WITHIN = 10.0
 
+_NEAR = 0.05
+"""Weight of a gap between two callbacks in what is usual."""
+
+_BURST = 0.002
+"""Seconds; callbacks nearer to each other are one: sound servers take several blocks at once."""
+
+
+class Rhythm:
+    """Tells by the times of callbacks, in order, which of them came when the buffer had run dry: most sound servers
+    never tell. `lasts` is how long (seconds) a full buffer lasts.
+
+    What comes later than that is not always too late: a sound server may keep more than it says, and take it in larger
+    pieces. So it must be more than twice as late as is usual, too.
+    """
+
+    def __init__(self, lasts: float) -> None:
+        self._lasts = self._usual = lasts
+        self._newest: float | None = None
+
+    def late(self, now: float) -> bool:
+        """The next callback comes at `now` (seconds)."""
+        gap = 0.0 if self._newest is None else now - self._newest
+        self._newest = now
+        late = gap > max(self._lasts, 2 * self._usual)
+        if gap > _BURST:
+            self._usual += (gap - self._usual) * _NEAR
+        return late
+
 
 class Depth:
     """Decides from the moments at which the buffer ran dry; owns no clock and no stream. It never goes back."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from voice.audio.arrival import ArrivalLine
 from voice.audio.base import BLOCK, RATE, Capture, DeviceError, Render
-from voice.audio.depth import Depth
+from voice.audio.depth import Depth, Rhythm
 from voice.audio.portaudio import (
     DeviceInfo,
     channels,
@@ -30,7 +30,7 @@ from voice.audio.portaudio import (
 )
 from voice.audio.watchdog import Watchdog
 
-__all__ = ["DeviceInfo", "SoundCard", "Watchdog", "has_sound_card", "list_devices"]
+__all__ = ["DeviceInfo", "SoundCard", "has_sound_card", "list_devices"]
 
 OUTPUT_BLOCK = BLOCK // 2
 """Frames a callback of the loudspeaker, 5 ms: what is to be said waits for the next callback, so half a block is
@@ -107,6 +107,11 @@ class SoundCard:
         self._watcher: threading.Thread | None = None
         self._stuck: list[threading.Thread] = []
 
+    @property
+    def buffer(self) -> float:
+        """Seconds of sound that PortAudio is asked to keep for the loudspeaker."""
+        return self._depth.seconds
+
     def open(self, render: Render, capture: Capture, lost: Callable[[str], None]) -> None:
         """Start both directions. `lost` is called once, from the watchdog's thread. Raises DeviceError."""
         if self._watcher is not None:
@@ -159,12 +164,15 @@ class SoundCard:
     def _giver(self, render: Render) -> Callable[..., None]:
         direction = self._loudspeaker
         block = np.zeros(OUTPUT_BLOCK, np.float32)
-        lasts = self._depth.seconds + OUTPUT_BLOCK / self.rate
+        rhythm: Rhythm | None = None
 
         def give(out: Any, frames: int, times: Any, flags: Any) -> None:
-            now = clock.monotonic()
-            late = direction.newest is not None and now - direction.newest > lasts
-            direction.newest = now
+            nonlocal rhythm
+            if rhythm is None:  # the driver may have taken a longer buffer than it was asked for
+                lasts = max(float(direction.stream.latency), self._depth.seconds) + OUTPUT_BLOCK / self.rate
+                rhythm = Rhythm(lasts)
+            direction.newest = now = clock.monotonic()
+            late = rhythm.late(now)
             if late or (flags and flags.output_underflow):  # over a sound server nobody else tells
                 direction.dry += 1
                 self.underflows += 1
