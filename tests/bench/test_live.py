@@ -184,6 +184,7 @@ def recorded(message: SpokenText, onset: float, duck: float, stop: float, heard:
                 "underflows": 0,
                 "overflows": 0,
                 "dropped": 0,
+                "buffer": 0.01,
                 "jumps": 0,
                 "drift_ppm": 0.0,
                 "lost": [],

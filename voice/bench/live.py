@@ -19,7 +19,7 @@ import numpy as np
 from voice.bench.floor_phrases import KEPT, MESSAGES, TUNING
 from voice.bench.floor_voices import Key, human_clips, people, render
 from voice.bench.live_pull import Fault, Pulled, pull
-from voice.bench.live_run import Case, Run, play
+from voice.bench.live_run import WARM, Case, Run, play
 from voice.bench.live_truth import spoken_text
 from voice.bench.output import Figure, percentiles
 from voice.config import Config
@@ -93,6 +93,8 @@ def figures(runs: Sequence[Run], pulled: Sequence[Pulled] = ()) -> list[Figure]:
         alone = sum(run.case.after for run in these) / 60
         false = sum(run.false_ducks for run in these)
         result.append(Figure(f"{name}.false_ducks_per_minute", false / alone, "1/min", len(these)))
+    cold = [run.case.after < WARM[0] for run in runs]
+    result.append(Figure("live.cold_share", float(np.mean(cold)), "share", len(runs)))
     if pulled:
         result += _latencies("live.pulled.noticed_ms", [each.noticed for each in pulled])
         result.append(

@@ -130,6 +130,7 @@ async def hold(url: str, sensitivity: Any, out: Path) -> None:
                 "underflows": card.underflows,
                 "overflows": card.overflows,
                 "dropped": conversation._chain.dropped,
+                "buffer": card.buffer,
                 "jumps": conversation._chain.reference.jumps,
                 "drift_ppm": conversation._chain.reference.drift_ppm,
                 "lost": card.lost,

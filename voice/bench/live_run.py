@@ -47,6 +47,9 @@ later."""
 LATE = 0.05
 """Seconds without a callback, while the person is listened to, after which a run was disturbed by the machine."""
 
+HOLES = BLOCK
+"""Samples of holes in our voice with which a run was disturbed: the way of the echo is another one behind each."""
+
 STOLEN = 0.05
 """Share of processor time that other machines took, from which on a run was disturbed."""
 
@@ -185,8 +188,9 @@ def measured(
         run.silence = None if silent is None else (silent - onset) * 1000 / RATE
     until = loudspeaker.size if run.silence is None else onset + round((run.silence / 1000 + SETTLED) * RATE)
     truth = truth_of(loudspeaker[:until], message)
-    run.busy = run.busy or (truth.busy or "")
     run.stages["holes"] = truth.holes * 1000 / RATE
+    holes = "" if truth.holes <= HOLES else f"{run.stages['holes']:.0f} ms of holes in our voice"
+    run.busy = run.busy or truth.busy or holes
     closed = next((what for _, name, what in log if name == "closed"), None)
     if run.silence is not None and closed is not None:
         claimed, heard = closed["heard"].split(), truth.heard.split()
@@ -214,7 +218,7 @@ def _device(run: Run, program: dict[str, Any], card: dict[str, Any]) -> None:
     }
     run.busy = next((reason for reason, true in troubles.items() if true), "")
     run.stages["gap"] = gap * 1000
-    run.stages |= {name: card[name] for name in ("underflows", "jumps", "drift_ppm")}
+    run.stages |= {name: card[name] for name in ("underflows", "buffer", "jumps", "drift_ppm")}
     run.stages["input_latency"], run.stages["output_latency"] = (value * 1000 for value in card["latencies"][0])
 
 
