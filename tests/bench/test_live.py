@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from voice.audio.base import BLOCK, RATE, Pcm
 from voice.bench import live_measure as measure
 from voice.bench.floor_voices import Key
 from voice.bench.live import clips_of, figures, line_of
+from voice.bench.live_pull import Pulled, judged
 from voice.bench.live_room import Room
 from voice.bench.live_run import WARM, Case, Run, measured
 from voice.bench.live_truth import SpokenText, spoken_text, truth_of
@@ -127,6 +129,25 @@ class TestDeadStreams:
     def test_a_late_callback(self) -> None:
         """The machine was too busy: it shows in the times between the callbacks."""
         assert measure.longest_gap(np.array([0.0, 0.01, 0.02, 0.10, 0.11]), 0.0, 1.0) == pytest.approx(0.08)
+
+
+class TestPulled:
+    """A sound server that is taken away and given back."""
+
+    CALLS: ClassVar = [np.arange(0.0, 3.0, 0.01), np.arange(0.0, 3.0, 0.01)]
+
+    def test_noticed_and_back(self) -> None:
+        """Counted from the moment at which it was taken away."""
+        assert judged("killed", 1.0, [1.2], [0.0, 2.0], self.CALLS) == Pulled("killed", pytest.approx(200), True)
+
+    def test_not_noticed(self) -> None:
+        """A notice that comes late, or came before, is none."""
+        assert judged("frozen", 1.0, [0.5, 2.6], [0.0], self.CALLS) == Pulled("frozen", None, False)
+
+    def test_opened_but_dead(self) -> None:
+        """A device that is open again and gives no sound is not back, and one direction is not enough."""
+        dead = [self.CALLS[0], np.arange(0.0, 1.0, 0.01)]
+        assert not judged("killed", 1.0, [1.2], [0.0, 2.0], dead).back
 
 
 class TestRoom:
