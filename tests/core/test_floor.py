@@ -301,10 +301,46 @@ class TestNotSure:
         assert act is Act.CUT
         assert at == pytest.approx(max(rules.ring, rules.sustained or 0), abs=2 * FRAME)
 
+    def test_what_falls_with_our_voice_is_our_voice_however_long_it_lasts(self) -> None:
+        """An echo that the canceller cannot take out yet goes on under the lowered voice, twenty decibels lower."""
+        floor = self.begun()
+        for frame in range(1, 40):
+            level = -26 if frame * FRAME < 0.12 else -46
+            activity = VoiceActivity("x", frame * FRAME, frame * FRAME, 0.0, level, -50)
+            assert floor.heard(activity, frame * FRAME, SPEAKING) == []
+        said = floor.heard(Utterance("x", "the second floor", 0.0, 1.3), 1.8, SPEAKING)
+        assert acts(said) == [Act.RESUME, Act.IGNORE]
+
+    def test_a_jump_that_is_found_late_counts(self) -> None:
+        """After an xrun the canceller learns only from the echo itself that it knows nothing any more."""
+        floor = open_floor(SPEAKING, EAGER)
+        assert floor.heard(VoiceActivity("x", FRAME, FRAME, 0.0, -40, -30, sure=False), FRAME, SPEAKING) == []
+        assert voice(floor, "#" * 8) == []
+
     def test_stop_is_believed_at_once(self) -> None:
         """Whoever does not want to hear the greeting says so in its first words."""
         floor = self.begun()
         assert acts(floor.heard(Partial("x", "stop", 0.3), 0.35, SPEAKING)) == [Act.CUT]
+
+
+class TestFaintVoice:
+    def test_what_is_far_below_our_own_voice_is_what_the_canceller_leaves(self) -> None:
+        """F11. Ten minutes of talk without an interruption by itself."""
+        floor = open_floor(SPEAKING, EAGER)
+        for frame in range(1, 30):
+            lowered = frame * FRAME > 0.12
+            ours, left = (-50, -66) if lowered else (-26, -46)
+            activity = VoiceActivity("x", frame * FRAME, frame * FRAME, 0.0, left, ours)
+            assert floor.heard(activity, frame * FRAME, SPEAKING) == []
+
+    def test_a_quiet_person_who_goes_on_is_heard(self) -> None:
+        """Somebody with a weak voice, twenty decibels below ours, who needs to be let in."""
+        floor = open_floor(SPEAKING)
+        decided = []
+        for frame in range(1, 40):
+            activity = VoiceActivity("x", frame * FRAME, frame * FRAME, 0.0, -46, -46 if frame > 3 else -26)
+            decided += floor.heard(activity, frame * FRAME, SPEAKING)
+        assert acts(decided) == [Act.CUT]
 
 
 class TestAfterACut:

@@ -71,6 +71,8 @@ class VoiceActivity:
     """dBFS RMS of the frame with the echo removed."""
     echo_db: float
     """dBFS RMS of the echo that was removed: how loud our own voice is at the microphone."""
+    sure: bool = True
+    """As for `SpeechStarted`; a jump of the echo's path is found a moment after it."""
 
 
 Evidence = SpeechStarted | SpeechPaused | SpeechResumed | VoiceActivity | Partial | Utterance

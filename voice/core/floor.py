@@ -31,7 +31,7 @@ The voice goes down at the onset of speech, and stops only on evidence that a pe
     a backchannel is an answer like any other.
 
 While the echo canceller does not know the way of our own voice yet (the first seconds, after an xrun), onset ducks, and
-only what goes on after the duck has been heard (`ring`) is evidence; stop phrases and short answers are, at once.
+only what goes on as loud when the duck has arrived (`ring`) is evidence; a stop phrase is, at once.
 
 The machine is pure: it takes (seconds, evidence) and owns no clock, no audio and no thread.
 """
@@ -61,6 +61,9 @@ DUCK_DB = 20.0
 
 _DUCK_ARRIVES = 0.12
 """Seconds until the microphone hears that: devices, walls."""
+
+_DUCK_SHOWS_DB = 12.0
+"""dB by which our own voice falls at least at the microphone when it is lowered by `DUCK_DB`; syllables differ, too."""
 
 _EPSILON = 1e-6
 """Seconds: sums of frame lengths are compared up to rounding."""
@@ -132,13 +135,21 @@ class _Open:
     """Seconds of voice that they were decoded from."""
     kinds: Kinds | None = None
     """What it sounds like, as far as a recogniser could tell."""
+    loudest_db: float = -100.0
+    """dBFS of its loudest frame before our voice was lowered."""
+    outlasted: bool = False
+    """It went on, hardly less loud, when our voice had been lowered and its last loud echo had died away."""
     voice_power: float = 0.0
     own_power: float = 0.0
     """Sums over frames: of the voice, and of our own at full level; both at the microphone."""
 
-    def weigh_levels(self, activity: VoiceActivity) -> None:
+    def weigh_levels(self, activity: VoiceActivity, ring: float) -> None:
         """Add one frame. Our own voice counts as it would be at full level."""
         lowered = self.ducked is not None and activity.time > self.ducked + _DUCK_ARRIVES
+        if not lowered:
+            self.loudest_db = max(self.loudest_db, activity.level_db)
+        if self.probed is not None and activity.silent <= 0 and activity.time > self.probed + ring:
+            self.outlasted |= activity.level_db > self.loudest_db - _DUCK_SHOWS_DB
         self.own_power += 10 ** ((activity.echo_db + (DUCK_DB if lowered else 0.0)) / 10)
         if activity.silent <= 0:
             self.voice_power += 10 ** (activity.level_db / 10)
@@ -191,7 +202,8 @@ class Floor:
                 current.voiced = evidence.voiced
                 if evidence.silent > self.rules.hole:
                     current.before_run = evidence.voiced
-                current.weigh_levels(evidence)
+                current.weigh_levels(evidence, self.rules.ring)
+                current.sure &= evidence.sure
                 return self._sustained(current, evidence, playing)
             case Partial():
                 return self._weigh(current, evidence, now, playing) or self._let_go(current)
@@ -259,14 +271,15 @@ class Floor:
             enough = max(enough, rules.held_back)
         if activity.silent > 0 or activity.voiced - current.before_run < enough - _EPSILON:
             return []
-        if not self._somebody(current, activity.time):
+        if not self._somebody(current):
             return []
         return self._cut(current, "sustained voice")
 
-    def _somebody(self, current: _Open, now: float) -> bool:
-        """Whether it cannot be our own voice: the canceller knows the way of the echo, or the sound went on after our
-        voice had been lowered and its last loud echo had died away."""
-        return current.sure or (current.probed is not None and now > current.probed + self.rules.ring)
+    def _somebody(self, current: _Open) -> bool:
+        """Whether it cannot be our own voice: the canceller knows the way of the echo and this is much louder than what
+        it leaves, or lowering our voice has not made it quieter."""
+        faint = current.voice_power < current.own_power * 10 ** (self.rules.faint_db / 10)
+        return current.outlasted or (current.sure and not faint)
 
     def _let_pass(self, current: _Open, now: float, playing: Playing) -> bool:
         """Whether what was heard so far is nothing to stop for."""
@@ -289,7 +302,7 @@ class Floor:
             return self._stop(current, now, playing)
         if not playing.can_interrupt or self.lexicon.is_backchannel(words):
             return []
-        if not self._somebody(current, now):
+        if not self._somebody(current):
             return []
         if (heard := self._sounds(current, partial)) is not None:
             return heard
@@ -367,10 +380,8 @@ class Floor:
             return [*back, Decision(Act.IGNORE, name, why)]
         if playing.speaking and not was_cut and known and current is not None and self._no_speech(current, words):
             return [*back, Decision(Act.IGNORE, name, "sounds like a backchannel or a noise")]
-        if known and current is not None and current.probed is not None and not was_cut:
-            plainly = self.lexicon.is_stop(words) or self.lexicon.is_answer(words)
-            if not plainly and not self._somebody(current, utterance.end):
-                return [*back, Decision(Act.IGNORE, name, "may be our own voice")]
+        if known and current is not None and not was_cut and self._may_be_us(current, words):
+            return [*back, Decision(Act.IGNORE, name, "may be our own voice")]
         if was_cut:
             return [Decision(Act.TAKE, name, "after its cut", cause)]
         if not playing.speaking:
@@ -378,6 +389,9 @@ class Floor:
         if not playing.can_interrupt:
             return [*back, Decision(Act.HOLD, name, "may not be interrupted")]
         return [Decision(Act.CUT, name, "utterance with words", cause), Decision(Act.TAKE, name, "after its cut")]
+
+    def _may_be_us(self, current: _Open, words: str) -> bool:
+        return current.probed is not None and not self.lexicon.is_stop(words) and not self._somebody(current)
 
     def _no_speech(self, current: _Open, words: str) -> bool:
         kinds, rules = current.kinds, self.rules

@@ -52,6 +52,9 @@ class FloorRules:
     ring: float = 0.4
     """Time after which our voice is heard no more at the level that it had before it was lowered: the longest delay of
     devices (0.25) and the room's reverberation."""
+    faint_db: float = -14.0
+    """dB relative to our own voice at full level, both at the microphone, below which it is what the canceller leaves
+    of it."""
     blip: float = 0.1
     """Voice below which nothing was said, whatever the recogniser reads: a 0.3 s cough makes the detector fire for
     0.1 s, a short "no" for 0.2 s."""

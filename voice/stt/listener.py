@@ -265,7 +265,7 @@ class Listener:
         if isinstance(decision, _Frame):
             utterance.silent = decision.silent
             levels = (decision.level_db, decision.echo_db)
-            self._emit(VoiceActivity(utterance.id, decision.time, decision.voiced, decision.silent, *levels))
+            self._emit(VoiceActivity(utterance.id, decision.time, decision.voiced, decision.silent, *levels, settled))
         elif isinstance(decision, Paused):
             utterance.paused = True
             utterance.pauses += 1
