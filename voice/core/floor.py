@@ -197,6 +197,7 @@ class Floor:
                 return self._let_go(current)
             case SpeechResumed():
                 current.silent_since = None
+                current.kinds = None  # of the sound before the pause
                 return self._duck(current, now, playing)
             case VoiceActivity():
                 current.voiced = evidence.voiced
