@@ -19,7 +19,7 @@ import pywebrtc_audio
 from voice.audio.base import BLOCK, RATE, SILENCE_DB, Pcm, decibels
 from voice.audio.delay import DelaySearch
 from voice.audio.drift import DriftMeter
-from voice.audio.gate import COLD, JUMPED, Gate
+from voice.audio.gate import Gate
 from voice.audio.kalman import KalmanCanceller
 
 _LEARNT_DB = -6.0
@@ -155,7 +155,7 @@ class TwoFilterCanceller:
         speech = self._kalman.process(late, far)
         if self._kalman.restarts != self._restarts:
             self._restarts = self._kalman.restarts
-            self._begin_anew(JUMPED)
+            self._begin_anew()
         if self._drift.observe(self._kalman.path, self._kalman.sounding):
             self._look()
         power = self._kalman.echo_power
@@ -166,10 +166,10 @@ class TwoFilterCanceller:
         self._aec3.path_changed()
         self._kalman.path_changed()
         self._search.begin_anew()
-        self._begin_anew(COLD)
+        self._begin_anew()
 
-    def _begin_anew(self, blocks: int) -> None:
-        self._gate.begin_anew(blocks)
+    def _begin_anew(self) -> None:
+        self._gate.begin_anew()
         self._drift.begin_anew()
         self._strongest = None
 
@@ -185,4 +185,4 @@ class TwoFilterCanceller:
         if abs(wanted - self._far_held.size) > _AHEAD // 2:
             self._far_held = self._search.played(wanted)
             self._kalman.path_changed()
-            self._begin_anew(JUMPED)
+            self._begin_anew()

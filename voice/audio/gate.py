@@ -24,12 +24,12 @@ import math
 
 from voice.audio.base import BLOCK, Pcm
 
-COLD = 250
-"""Blocks (2.5 s) of far-end sound, from the start or after another device or an xrun, until the gate is settled: AEC3
-lets the first sentence through in 1 of 4 cold starts, nearly always within them."""
+SOONEST, LATEST = 150, 600
+"""Blocks (1.5 and 6 s) of far-end sound after a new beginning within which the gate settles: AEC3 lets the first
+sentence through in 1 of 4 cold starts, and either canceller lets some of it through for up to 5 s after a jump."""
 
-JUMPED = 250
-"""The same after a jump that the linear filter has found: AEC3 lets through what it has held off before."""
+_PROVEN_DB = -10.0
+"""What the linear filter must be found to leave of the echo for the gate to settle before `LATEST`."""
 
 _SOUND = BLOCK * 10 ** (-50 / 10)
 """Energy of a far-end block at -50 dBFS: the loudspeaker says something."""
@@ -77,7 +77,8 @@ class Gate:
         """What the linear filter leaves of the echo, in dB of the microphone's power."""
         self._peak = 0.0
         self._noise = 1e-6
-        self._unsettled = COLD
+        self._sounded = 0
+        """Blocks of far-end sound since the last new beginning."""
         self._since = _ROOM
         self._hang = 0
         self._useless = 0
@@ -85,12 +86,13 @@ class Gate:
     @property
     def settled(self) -> bool:
         """Whether what is heard now is somebody else than our own voice, as far as can be known."""
-        return self._unsettled <= 0 or self._since >= _ROOM
+        proven = self._sounded >= SOONEST and self.left_db <= _PROVEN_DB
+        return proven or self._sounded >= LATEST or self._since >= _ROOM
 
-    def begin_anew(self, blocks: int) -> None:
-        """What was learnt about the way of the echo is wrong; it takes so many blocks of far-end sound to settle."""
+    def begin_anew(self) -> None:
+        """What was learnt about the way of the echo is wrong."""
         self.left_db = _WORST_DB
-        self._unsettled = max(self._unsettled, blocks)
+        self._sounded = 0
         self._hang = 0
 
     def choose(self, mic: Pcm, far: Pcm, echo_power: float, linear: Pcm, aec3: Pcm) -> Pcm:
@@ -109,8 +111,8 @@ class Gate:
         stands_out = power >= left > self._peak * 10 ** ((self.left_db + _MARGIN_DB) / 10)
         self._hang = _HANG if stands_out else self._hang - 1
         self._measure(power, echo_power, left)
+        self._sounded += sounds
         if not self.settled:
-            self._unsettled -= sounds
             return aec3
         return linear if self._hang > 0 else aec3
 
@@ -124,5 +126,4 @@ class Gate:
         self.left_db = min(_WORST_DB, max(_BEST_DB, self.left_db + step))
         self._useless = self._useless + 1 if left > _USELESS * power else 0
         if self._useless >= _USELESS_BLOCKS:
-            self.left_db = _WORST_DB
-            self._hang = 0
+            self.begin_anew()

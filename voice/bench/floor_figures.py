@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from voice.bench.floor_outcome import Outcome
-from voice.bench.floor_scenes import BACKGROUNDS, COLD, FOR_US, GROAN, TICS, Kind
+from voice.bench.floor_scenes import BACKGROUNDS, COLD_ONSETS, FOR_US, GROAN, TICS, Kind
 from voice.bench.floor_variants import OTHERS, OURS
 from voice.bench.output import Figure
 from voice.stt.words import word_errors
@@ -214,12 +214,16 @@ def _ducks(out: Outcome) -> int:
 
 
 def _required(out: Outcome) -> bool:
-    return out.scene.required
+    """At 0 dB in a quiet room, and not soon after the first sample of a session."""
+    return out.scene.required and not _soon(out)
 
 
 def _cold(out: Outcome) -> bool:
-    """At 0 dB and soon after our first sample."""
-    return out.scene.required and 0 < out.scene.onset <= COLD
+    return out.scene.required and _soon(out)
+
+
+def _soon(out: Outcome) -> bool:
+    return 0 < out.scene.onset <= COLD_ONSETS[1]
 
 
 def _figure(

@@ -32,11 +32,12 @@ HEADS = {False: (1.0,), True: (0.86, 1.14)}
 
 ROOMS = ("kiosk", "living", "dry")
 
-FIRST_ONSET, LAST_ONSET = 0.5, 5.0
-"""Seconds after our own first sample in which somebody begins: from a cold start to filters that have learnt."""
+COLD_ONSETS, WARM_ONSETS = (0.5, 5.0), (6.0, 10.0)
+"""Seconds after our own first sample in which somebody begins: while the filters learn the way of the echo, which
+happens once in a session and after a fault of a device, and later, as nearly always."""
 
-COLD, COLD_SHARE = 1.5, 0.3
-"""Seconds up to which it is a cold start, and the share of scenes that are one."""
+COLD_SHARE = 0.25
+"""Of the scenes."""
 
 DELAYS = (0.02, 0.25)
 """Seconds between loudspeaker and microphone beside the walls."""
@@ -133,7 +134,7 @@ def _draw(kind: Kind, number: int, plan: Plan) -> Scene:
         level_db=0.0 if required else round(random.uniform(*LEVELS), 1),
         background=random.choice(BACKGROUNDS) if noisy else "",
         background_db=round(random.uniform(*BACKGROUND_DB), 1),
-        onset=round(random.uniform(FIRST_ONSET, COLD) if cold else random.uniform(COLD, LAST_ONSET), 3),
+        onset=round(random.uniform(*(COLD_ONSETS if cold else WARM_ONSETS)), 3),
     )
     _cast(scene, kind, random, phrases, plan.kept)
     return Scene(
@@ -209,7 +210,7 @@ def _cast(scene: _Draft, kind: Kind, random: Random, phrases: Phrases, kept: boo
                 scene.clips = (key_of(random.choice(actors)),)
                 scene.voice = scene.clips[0][0]
         case "background":
-            scene.background, scene.seconds, scene.onset = random.choice(BACKGROUNDS), 8.0, 2.0
+            scene.background, scene.seconds, scene.onset = random.choice(BACKGROUNDS), 14.0, 6.0
         case "idle":
             scene.background, scene.seconds = "", IDLE
         case "silence":
