@@ -42,6 +42,22 @@ class TestDuck:
         assert stage.decisions == ["duck", "resume"]
         assert stage.sent == []
 
+    def test_who_goes_on_while_they_are_still_being_read_leaves_no_voice_lowered(self) -> None:
+        """On a slow machine everything from the next question on would be whispered, for good."""
+        stage = Stage()
+        stage.says(words(3))
+        stage.run(0.7)
+        stage.feed(SpeechStarted("x1", stage.now))
+        stage.run(0.3)  # and the message is over
+        stage.feed(SpeechPaused("x1", stage.now), SpeechStarted("x2", stage.now + 0.45))
+        stage.utterance_ends("", name="x1")
+        stage.utterance_ends("", name="x2")
+        stage.run(1.0)
+        stage.says(TEN, message="m2")
+        start = stage.now
+        stage.run(1.0)
+        assert stage.level(start, stage.now) == pytest.approx(0.5)
+
     def test_a_cough_costs_no_sample(self) -> None:
         """F7. A word swallowed or said twice makes a sentence of advice mean something else."""
         stage = Stage(tick=False)

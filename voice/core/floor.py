@@ -183,8 +183,10 @@ class Floor:
         """Decisions on one piece of evidence from the ears."""
         match evidence:
             case SpeechStarted(utterance_id=name):
-                self._open = _Open(name, evidence.onset, now, evidence.sure)
-                return self._duck(self._open, now, playing)
+                before, self._open = self._open, _Open(name, evidence.onset, now, evidence.sure)
+                down = self._duck(self._open, now, playing)
+                # the one before is still being read, and whoever lowered the voice for it must raise it again
+                return down or (self._resume(before, "another began") if before is not None else [])
             case Utterance():
                 return self._decide(evidence, playing)
         current = self._open
