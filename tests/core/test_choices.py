@@ -51,6 +51,7 @@ FITS = [
     ("twenty four", ("24", "42"), "24"),
     ("thirteen", ("thirteen", "thirty"), "thirteen"),
     ("Nein.", ("Ja", "Nein"), "Nein"),
+    ("second", ("Seconds", "Minutes", "Hours"), "Seconds"),
 ]
 
 STAYS_RAW = [
@@ -79,6 +80,8 @@ STAYS_RAW = [
     ("two", SINCE, "two days, perhaps"),
     ("the fourth one", DAYS, "there are three"),
     ("second", YES_NO, "nobody counts yes and no"),
+    ("hypotension", ("Hypertension", "Diabetes"), "the opposite, ten letters of twelve alike"),
+    ("hyperglycemia", ("Hypoglycemia", "Diabetes"), "the opposite"),
     ("", YES_NO, "nothing"),
     ("...", YES_NO, "nothing"),
     ("Yes", ("Yes", "yes!"), "two labels say the same"),

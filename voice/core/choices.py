@@ -72,6 +72,8 @@ _BEFORE = listed(
 )
 _AFTER = listed("please|thanks|thank you|then|um|uh")
 _NEGATIONS = frozenset(["no", "not", "never", "none", "nor", "neither", "without", "cannot", "except"])
+_AMOUNT = re.compile(r"\bhyp(?:er|o)")
+"""Too much and too little of something, two letters apart in a long word: never one for the other."""
 
 _ORDINALS = {word: place for place, word in enumerate(listed("first|second|third|fourth|fifth|sixth"))}
 _ORDINALS |= {word: place for place, word in enumerate(listed("1st|2nd|3rd|4th|5th|6th"))}
@@ -163,7 +165,7 @@ def _unwrapped(said: str, after: Sequence[str], before: Sequence[str]) -> str:
 def _place(said: str, labels: Sequence[str]) -> int | None:
     """The place that an ordinal names; None where a label has numbers of its own, which "the second" could mean."""
     own = [word for label in labels for word in label.split()]
-    if any(word in _ORDINALS or word in ("one", "last") or any(map(str.isdigit, word)) for word in own):
+    if any(_counts(word) for word in own):
         return None
     if (hit := _PLACE.fullmatch(said)) is None:
         return None
@@ -176,6 +178,11 @@ def _place(said: str, labels: Sequence[str]) -> int | None:
     return place if place is not None and 0 <= place < len(labels) else None
 
 
+def _counts(word: str) -> bool:
+    """Whether an ordinal or a number may stand for this word of a label: "second" is what is heard of "Seconds"."""
+    return word in ("one", "last") or word.removesuffix("s") in _ORDINALS or any(map(str.isdigit, word))
+
+
 def _nearest(said: str, labels: Sequence[str]) -> int | None:
     """The label that sounds or reads like `said`, if there is one and no other is near to either."""
     if len(said.replace(" ", "")) < SHORTEST or any(map(str.isdigit, said)):
@@ -184,6 +191,8 @@ def _nearest(said: str, labels: Sequence[str]) -> int | None:
     (best, place), second = ranked[0], ranked[1][0] if len(ranked) > 1 else 0.0
     label = labels[place]
     if len(label.replace(" ", "")) < SHORTEST or any(map(str.isdigit, label)):
+        return None
+    if _AMOUNT.findall(said) != _AMOUNT.findall(label):
         return None
     if _negations(said) != _negations(label) or len(said.split()) > len(label.split()) + 1:
         return None
