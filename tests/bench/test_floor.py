@@ -142,7 +142,7 @@ class TestOptions:
 
 
 def scene(kind: Kind, number: int = 0, text: str = "two words") -> Scene:
-    return Scene(kind, number, 1, 0, "dry", 0.05, 0.0, 2.0, text=text)
+    return Scene(kind, number, 1, 0, "dry", 0.05, 0.0, 7.0, text=text)
 
 
 class TestFigures:
@@ -175,7 +175,7 @@ class TestFigures:
 
     def test_levels_other_than_0_db_are_apart(self) -> None:
         """The targets are for 0 dB."""
-        loud = Scene("interruption", 2, 1, 0, "dry", 0.05, 6.0, 2.0, text="a b", required=False)
+        loud = Scene("interruption", 2, 1, 0, "dry", 0.05, 6.0, 7.0, text="a b", required=False)
         outcomes = [
             Outcome(loud, "default", onset=2.0, end=3.0, silence=2.3, cuts=1),
             Outcome(scene("interruption"), "default", onset=2.0, end=3.0),

@@ -26,8 +26,8 @@ class FloorRules:
     """Silence that ends a run of voice; shorter ones are consonants."""
     odds: Sequence[tuple[float, float]] = ((0.2, 4.0), (0.29, 3.0), (0.39, 1.5))
     """(seconds of voice, odds that something is said): from so much voice on so great odds (natural logarithm) cut. In
-    161 scenes for tuning at 0 dB half of the interruptions cut within 0.44 s, with 6, 4, 2 within 0.51; backchannels 4 %
-    in both. Empty: sounds are no evidence."""
+    scenes for tuning at 0 dB half of the interruptions cut within 0.44 s (with 6, 4, 2: 0.51), and 4 % of backchannels
+    (the same). Empty: sounds are no evidence."""
     stop_sound: float = 0.95
     """Probability of a stop phrase that cuts with odds of one less."""
     stop_doubt: float = 0.2
