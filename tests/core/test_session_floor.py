@@ -127,6 +127,22 @@ class TestHeldSpeech:
         stage.user("my head hurts")
         assert [(said.content, said.held) for said in stage.sent] == [("my head hurts", 0.0)]
 
+    def test_words_after_a_cut_that_was_settled_by_hand_cut_no_advice(self) -> None:
+        """Who types while they speak would lose the advice that answers what they typed."""
+        stage = Stage()
+        stage.says(TEN)
+        stage.run(1.0)
+        stage.feed(SpeechStarted("x1", stage.now))
+        stage.run(0.7)
+        stage.feed(VoiceActivity("x1", stage.now, 0.7, 0.0, -26.0, -100.0), Typed("hello"))
+        stage.accepted("t2")
+        stage.says(ADVICE, message="a", turn="t2", kind="acknowledgement")
+        stage.run(1.5)
+        stage.utterance_ends("my head hurts")
+        stage.run(2.0)
+        assert stage.cuts == {"m1": "voice", "a": None}
+        assert [said.content for said in stage.sent] == ["hello", "my head hurts"]
+
     def test_it_goes_out_before_the_next_question_begins(self) -> None:
         """The user would be asked what he has just told; and the server must know that the question was not heard."""
         stage = advice_then_question()

@@ -38,6 +38,15 @@ class TestStalled:
         [message] = stage.sent
         assert message.content == "are you still there"
 
+    def test_a_short_answer_is_one(self) -> None:
+        """ "Okay" into a long silence is no nod of a listener; the visitor would say it for ever."""
+        for text, name in (("yeah", "x1"), ("Okay.", "x2")):
+            stage = Stage()
+            stage.delta("Do you have pain now? ")
+            stage.run(4 + STALLED)
+            stage.user(text, name=name)
+            assert [message.content for message in stage.sent] == [text]
+
     def test_text_that_comes_late_is_spoken(self) -> None:
         """A server that was only slow loses nothing."""
         stage = begun()

@@ -104,6 +104,8 @@ class Playing:
     can_interrupt: bool
     waiting: bool = False
     """A message is spoken or waits for its turn, so that a backchannel is no answer yet."""
+    stalled: bool = False
+    """That message has been without text for so long that whatever is said is an answer."""
     own: Callable[[str, float, float], bool] = _nothing_is_ours
     """Whether text that sounded between two times only repeats what the loudspeaker said."""
 
@@ -381,7 +383,8 @@ class Floor:
             return [*back, Decision(Act.IGNORE, name, "our own words")]
         if (why := self._no_words_for_us(words, utterance.end - utterance.onset, playing)) is not None:
             return [*back, Decision(Act.IGNORE, name, why)]
-        if playing.speaking and not was_cut and known and current is not None and self._no_speech(current, words):
+        talks = playing.speaking and not playing.stalled
+        if talks and not was_cut and known and current is not None and self._no_speech(current, words):
             return [*back, Decision(Act.IGNORE, name, "sounds like a backchannel or a noise")]
         if known and current is not None and not was_cut and self._may_be_us(current, words):
             return [*back, Decision(Act.IGNORE, name, "may be our own voice")]
@@ -408,7 +411,7 @@ class Floor:
         rules, short = self.rules, voiced < self.rules.short
         if voiced < rules.blip:
             return "blip"
-        if not playing.speaking and not playing.waiting:
+        if playing.stalled or not (playing.speaking or playing.waiting):
             return "short noise" if short and self.lexicon.is_noise(words) else None
         if self.lexicon.is_stop(words) or self.lexicon.is_answer(words):
             return None

@@ -220,11 +220,12 @@ class Session:
     # ------------------------------------------------------------------ the floor
 
     def _playing(self) -> Playing:
-        message = self.speaking.current
+        message, coming = self.speaking.current, self.speaking.next()
         return Playing(
             speaking=message is not None and message.started,
             can_interrupt=message is None or message.can_interrupt or message.stalled,
-            waiting=not self.speaking.idle,
+            waiting=coming is not None,
+            stalled=coming is not None and coming.stalled,
             own=self._own.repeats,
         )
 
@@ -278,7 +279,7 @@ class Session:
                 return []
         said = self._holding.take()
         released = FloorChanged("release", said.utterance.utterance_id, "the floor is free")
-        if self.speaking.current is None:
+        if not self._playing().speaking:
             return [released, *self._send(said, now)]
         out = self._cut("voice", said.utterance.utterance_id, now)
         assert self._cut_now is not None
@@ -375,7 +376,11 @@ class Session:
                 return []
             said = merged([self._holding.take(), said])
         out: list[Output] = []
-        if self._cut_now is None and self._playing().speaking:
+        playing = self._playing()
+        if self._cut_now is None and playing.speaking:
+            if not playing.can_interrupt:  # it began when their own cut had been settled by hand
+                self._holding.hold(said, now)
+                return []
             out = self._cut("voice", said.utterance.utterance_id, now)
         cut = self._cut_now
         if cut is None:
