@@ -33,6 +33,8 @@ TABLE = [
     ("Go on.", FREE, USUALLY),
     ("Yes, my neck is stiff.", YES_NO, USUALLY),
     ("No, I don't think so.", YES_NO, USUALLY),
+    ("Hold on.", FREE, USUALLY),
+    ("No, no, no", FREE, USUALLY),
     ("I have a headache.", FREE, USUALLY),
     ("I came in.", FREE, USUALLY),
     ("My name is John Smith.", FREE, USUALLY),

@@ -54,6 +54,7 @@ _LAST_ANYWAY = re.compile(
     r"\b(?:yes|no|nope|yeah|so) (?:i|it|they|he|she|we) (?:am|is|are|was|were|do|does|did|has|had|have|will|can)$"
     r"|\b(?:think|hope|guess|suppose|believe|told|know|said) (?:so|it|that|not)$"
     r"|\b(?:it|that|this|way) (?:is|was|has|does|did|will|can|would|could)$"
+    r"|^no(?: no)+$|\b(?:hold|hang) on$"
     r"|^(?:maybe|perhaps|no|well no|i (?:do|have|am|did|can|will|would))$"
     r"|\b(?:told|asked|see|saw|help|know|with|for|to|of) her$"
     r"|\b(?:came|went|turn|lie|pass|throw|give) (?:on|in|over)$|^(?:please )?(?:go|come|carry|move) on$"
