@@ -83,11 +83,20 @@ class TestOurVoice:
         """Both moments, to 2 ms."""
         recording, source = self.played({1.5: 0.1, 1.8: 0.0})
         shift, onset = round(0.7 * RATE), round(2.1 * RATE)
-        lowered = measure.lowered_at(recording, source, shift, onset)
+        lowered, there = measure.lowered_at(recording, source, shift, onset) or (0, 0)
         assert lowered == pytest.approx(2.2 * RATE, abs=RATE // 400)
-        assert lowered is not None
+        assert there == shift
         silent = measure.silent_at(recording, source, shift, lowered, 20.0)
         assert silent == pytest.approx(2.5 * RATE, abs=RATE // 400)
+
+    def test_a_hole_is_no_duck(self) -> None:
+        """A loudspeaker that ran dry did not yield to anybody; behind the hole everything comes later."""
+        recording, source = self.played({2.0: 0.1})
+        hole, shift = round(2.3 * RATE), round(0.7 * RATE)
+        recording = np.concatenate([recording[:hole], quiet(0.025), recording[hole:]])
+        lowered, there = measure.lowered_at(recording, source, shift, round(2.2 * RATE)) or (0, 0)
+        assert lowered == pytest.approx(2.725 * RATE, abs=RATE // 250)
+        assert there == shift + round(0.025 * RATE)
 
     def test_less_than_10_db_is_no_duck(self) -> None:
         """People do not hear a little less as yielding."""

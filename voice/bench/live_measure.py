@@ -31,6 +31,9 @@ NOTICED = 1.5
 MUTE = 1.0
 """Seconds of exact silence of a microphone in a room that is never silent."""
 
+LONGEST_HOLE = RATE // 10
+"""Samples (0.1 s); the program never lowers the voice for so short a time."""
+
 _STEP = RATE // 500
 """Samples (2 ms) in which levels are compared."""
 
@@ -69,14 +72,29 @@ def shift_of(recording: Pcm, source: Pcm, before: int) -> int | None:
     return None
 
 
-def lowered_at(recording: Pcm, source: Pcm, shift: int, after: int) -> int | None:
-    """The sample by which our voice was first `LOWERED_DB` below what would have been played, from `after` on; None if
-    it never was."""
-    for place in range(after, min(recording.size, source.size + shift) - _STEP, _STEP):
+def lowered_at(recording: Pcm, source: Pcm, shift: int, after: int) -> tuple[int, int] | None:
+    """The sample by which our voice was first `LOWERED_DB` below what would have been played, from `after` on, and the
+    shift there; None if it never was. A hole, behind which it goes on at full level, is no lowering."""
+    place = after
+    while place < min(recording.size, source.size + shift) - _STEP:
         full = float(np.mean(source[place - shift : place - shift + _STEP] ** 2)) if place >= shift else 0.0
         ours = float(np.mean(recording[place : place + _STEP] ** 2))
         if full > AUDIBLE**2 and ours < full * 10 ** (-LOWERED_DB / 10):
-            return place + _STEP
+            if (behind := _behind_hole(recording, source, place)) is None:
+                return place + _STEP, shift
+            place, shift = behind
+        place += _STEP
+    return None
+
+
+def _behind_hole(recording: Pcm, source: Pcm, place: int) -> tuple[int, int] | None:
+    """Where within `LONGEST_HOLE` our voice goes on unchanged, and by how much it is shifted there."""
+    for at in range(place + BLOCK, place + LONGEST_HOLE, BLOCK):
+        piece = recording[at : at + _ANCHOR]
+        if piece.size == _ANCHOR and np.abs(piece).max() > 10 * SOUND:
+            found = find(source, piece, 0, source.size)
+            if found is not None:
+                return at, at - found
     return None
 
 

@@ -181,8 +181,10 @@ def measured(
     if shift is None:
         run.early = True
         return run
-    lowered = measure.lowered_at(loudspeaker, message.audio, shift, onset)
-    if lowered is not None:
+    fell = measure.lowered_at(loudspeaker, message.audio, shift, onset)
+    lowered = None
+    if fell is not None:
+        lowered, shift = fell
         run.duck = (lowered - onset) * 1000 / RATE
         silent = measure.silent_at(loudspeaker, message.audio, shift, lowered, DUCKED_DB)
         run.silence = None if silent is None else (silent - onset) * 1000 / RATE
