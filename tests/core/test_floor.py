@@ -311,6 +311,30 @@ class TestNotSure:
         said = floor.heard(Utterance("x", "the second floor", 0.0, 1.3), 1.8, SPEAKING)
         assert acts(said) == [Act.RESUME, Act.IGNORE]
 
+    @pytest.mark.parametrize("rules", [EAGER, DEFAULT])
+    def test_our_voice_that_comes_back_has_outlasted_nothing(self, rules: FloorRules) -> None:
+        """A click of echo lowers the voice, the voice comes back, its echo with it: the greeting would cut itself."""
+        floor = self.begun(rules)
+        assert voice(floor, "#") == []
+        assert acts(floor.heard(SpeechPaused("x", FRAME), 0.24, SPEAKING)) == [Act.RESUME]
+        assert acts(floor.heard(SpeechResumed("x"), 0.4, SPEAKING)) == [Act.DUCK]
+        for frame in range(1, 4):
+            time, voiced = 0.4 + frame * FRAME, (1 + frame) * FRAME
+            assert floor.heard(VoiceActivity("x", time, voiced, 0.0, -26, -50, False), time, SPEAKING) == []
+        said = floor.heard(Utterance("x", "hello and welcome", 0.0, 0.5), 1.0, SPEAKING)
+        assert acts(said) == [Act.RESUME, Act.IGNORE]
+
+    def test_who_goes_on_when_our_voice_has_ended_is_a_person(self) -> None:
+        """The first answer of a conversation, begun with a click over the last word of the greeting, would be lost."""
+        floor = self.begun()
+        assert voice(floor, "#") == []
+        assert acts(floor.heard(SpeechPaused("x", FRAME), 0.24, SPEAKING)) == [Act.RESUME]
+        floor.heard(SpeechResumed("x"), 0.4, SILENT)
+        for frame in range(1, 20):
+            time, voiced = 0.4 + frame * FRAME, (1 + frame) * FRAME
+            floor.heard(VoiceActivity("x", time, voiced, 0.0, -26, -100, False), time, SILENT)
+        assert acts(floor.heard(Utterance("x", "my knee", 0.0, 1.0), 1.5, SILENT)) == [Act.TAKE]
+
     def test_a_jump_that_is_found_late_counts(self) -> None:
         """After an xrun the canceller learns only from the echo itself that it knows nothing any more."""
         floor = open_floor(SPEAKING, EAGER)

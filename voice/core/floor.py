@@ -122,8 +122,10 @@ class _Open:
     """It is not our own voice, as far as the echo canceller knows."""
     ducked: float | None = None
     """When the voice was lowered for it; None: it is not."""
-    probed: float | None = None
-    """When the voice was lowered for it first."""
+    probed: bool = False
+    """The voice was lowered for it once."""
+    quiet_since: float | None = None
+    """Since when our own voice is lowered or silent; None: it is at full level, and what is heard may be it."""
     cut: bool = False
     dismissed: bool = False
     """The window went by without evidence: it lowers the voice no more."""
@@ -145,12 +147,20 @@ class _Open:
     own_power: float = 0.0
     """Sums over frames: of the voice, and of our own at full level; both at the microphone."""
 
+    def note_quiet(self, now: float, speaking: bool) -> None:
+        """Take in whether our own voice is lowered or silent."""
+        if self.ducked is None and speaking:
+            self.quiet_since = None
+        elif self.quiet_since is None:
+            self.quiet_since = now
+
     def weigh_levels(self, activity: VoiceActivity, ring: float) -> None:
         """Add one frame. Our own voice counts as it would be at full level."""
         lowered = self.ducked is not None and activity.time > self.ducked + _DUCK_ARRIVES
         if not lowered:
             self.loudest_db = max(self.loudest_db, activity.level_db)
-        if self.probed is not None and activity.silent <= 0 and activity.time > self.probed + ring:
+        rung = self.quiet_since is not None and activity.time > self.quiet_since + ring
+        if rung and activity.silent <= 0:
             self.outlasted |= activity.level_db > self.loudest_db - _DUCK_SHOWS_DB
         self.own_power += 10 ** ((activity.echo_db + (DUCK_DB if lowered else 0.0)) / 10)
         if activity.silent <= 0:
@@ -207,6 +217,7 @@ class Floor:
                 current.voiced = evidence.voiced
                 if evidence.silent > self.rules.hole:
                     current.before_run = evidence.voiced
+                current.note_quiet(evidence.time, playing.speaking)
                 current.weigh_levels(evidence, self.rules.ring)
                 current.sure &= evidence.sure
                 return self._sustained(current, evidence, playing)
@@ -247,13 +258,13 @@ class Floor:
         if not (playing.speaking and playing.can_interrupt):
             return []
         current.ducked = now
-        current.probed = now if current.probed is None else current.probed
+        current.probed, current.quiet_since = True, now
         return [Decision(Act.DUCK, current.id, "onset")]
 
     def _resume(self, current: _Open, reason: str) -> list[Decision]:
         if current.ducked is None or current.cut:
             return []
-        current.ducked = None
+        current.ducked = current.quiet_since = None
         return [Decision(Act.RESUME, current.id, reason)]
 
     def _let_go(self, current: _Open) -> list[Decision]:
@@ -397,7 +408,7 @@ class Floor:
         return [Decision(Act.CUT, name, "utterance with words", cause), Decision(Act.TAKE, name, "after its cut")]
 
     def _may_be_us(self, current: _Open, words: str) -> bool:
-        return current.probed is not None and not self.lexicon.is_stop(words) and not self._somebody(current)
+        return current.probed and not self.lexicon.is_stop(words) and not self._somebody(current)
 
     def _no_speech(self, current: _Open, words: str) -> bool:
         kinds, rules = current.kinds, self.rules
