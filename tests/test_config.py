@@ -117,6 +117,7 @@ class TestDefaults:
         """A Pole who says "czekaj" would not be let in."""
         assert load_phrases("en") == Phrases()
         assert "czekaj" in load_phrases("pl-PL").stop
+        assert "halt" in load_phrases("DE").stop
         assert load_phrases("xx") == Phrases()
         assert "halt" in FloorConfig().rules("de").phrases.stop
 
@@ -167,6 +168,12 @@ class TestPacing:
 
 
 class TestWhatAnEditorOrAHandDoes:
+    def test_a_key_that_no_language_has_is_named(self, file: Path) -> None:
+        """The program would not start after a slip in the phrases, and say that it is a fault of its own."""
+        file.write_text("[en]\nstop = []\nbackchannels = []\nnoises = []\nanswers = []\nothers = []\nother = []")
+        with pytest.raises(ConfigError, match="en.other: unknown key; did you mean others?"):
+            load_phrases("en", file)
+
     def test_a_mark_at_the_beginning_is_no_mistake(self, file: Path) -> None:
         """Some editors put it there, and nobody can see it."""
         file.write_text("[voice]\nwpm = 200", encoding="utf-8-sig")

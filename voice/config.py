@@ -162,6 +162,9 @@ def _siblings(model: type[BaseModel], location: tuple[int | str, ...]) -> list[s
     """The keys that may stand where the last part of `location` stands."""
     parts = iter(location[:-1])
     for part in parts:
+        if issubclass(model, RootModel):  # a file of tables alike, whose names are the user's own
+            model = get_args(model.model_fields["root"].annotation)[1]
+            continue
         inner = model.model_fields[str(part)].annotation
         if get_origin(inner) is dict:
             inner = get_args(inner)[1]
@@ -199,5 +202,6 @@ def load_phrases(language: str, path: Path | None = None) -> Phrases:
     if not path.exists():
         return Phrases()
     languages = check(_Languages, read_toml(path), path).root
-    found = languages.get(language) or languages.get(re.split("[-_]", language)[0])
+    wanted, known = language.lower(), {name.lower(): table for name, table in languages.items()}
+    found = known.get(wanted) or known.get(re.split("[-_]", wanted)[0])
     return Phrases() if found is None else Phrases(**found.model_dump())

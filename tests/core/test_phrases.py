@@ -23,6 +23,7 @@ def test_phrases_are_compared_in_plain_form() -> None:
     assert lexicon.is_stop(plain("stop"))
     assert lexicon.is_stop(plain("Czekaj proszę!"))
     assert not lexicon.is_stop(plain("and so on"))
+    assert plain("si\u0301") == plain("s\u00ed"), "an accent typed apart from its letter is the same word"
 
 
 @pytest.mark.parametrize(

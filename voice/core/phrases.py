@@ -6,13 +6,15 @@ Phrases are compared in plain form: lower case, no punctuation, single blanks.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 
 def plain(text: str) -> str:
-    """`text` in lower case, without punctuation, with single blanks."""
-    return " ".join(re.sub(r"[^\w\s']", " ", text.lower().replace("’", "'")).split())
+    """`text` in lower case, without punctuation, with single blanks; accents one with their letters."""
+    composed = unicodedata.normalize("NFC", text.lower()).replace("’", "'")
+    return " ".join(re.sub(r"[^\w\s']", " ", composed).split())
 
 
 @dataclass(frozen=True, slots=True)
