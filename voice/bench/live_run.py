@@ -40,6 +40,9 @@ WARM = (6.0, 9.5)
 AFTER = 2.5
 """Seconds after the person's end that a run goes on."""
 
+ENDING = 0.1
+"""Seconds before the bench ends the program that are not looked at: the clocks of both are not alike to the sample."""
+
 SETTLED = 0.4
 """Seconds after our voice fell silent in which a piece of it would follow that was only delayed; a new message comes
 later."""
@@ -167,8 +170,10 @@ def measured(
     """Read a run from what the room and the program wrote down."""
     run = Run(case, sensitivity)
     log, card = json.loads(str(program["log"])), json.loads(str(program["card"]))
-    loudspeaker, unheard = room["sound"][:, 0], room["sound"][:, 2]
     run.log = [[round(t - float(room["began"]), 4), *rest] for t, *rest in log]
+    ended = next((t for t, name, *what in run.log if name == "stop" and what[0] == "shutdown"), None)
+    sound = room["sound"] if ended is None else room["sound"][: round((ended - ENDING) * RATE)]  # that is no yielding
+    loudspeaker, unheard = sound[:, 0], sound[:, 2]
     _device(run, program, card)
     found = measure.onset_of(unheard, person)
     if found is None:
