@@ -3,8 +3,8 @@
 Whatever waits there is said before the voice can go down or stop. Measured over PulseAudio, from the word to duck to
 the fall at the sink (median): 29 ms with a buffer of 20 ms, 18 ms with 15 ms, 13 ms with 10 ms. But a program that is
 held up for longer than its buffer lasts leaves a hole in the sound, and behind it the echo canceller has to find its
-way again. With two busy programs beside it, in 20 s: no hole with 20 ms, one with 15 ms, three with 10 ms. A person who is
-not heard is worse than 16 ms, so 20 ms is where it begins, and a machine that has holes again and again gets more.
+way again. With two busy programs beside it, in 20 s: no hole with 20 ms, one with 15 ms, three with 10 ms. A person who
+is not heard is worse than 16 ms, so 20 ms is where it begins, and a machine that has holes again and again gets more.
 """
 
 from __future__ import annotations
