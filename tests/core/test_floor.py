@@ -347,6 +347,21 @@ class TestNotSure:
         assert acts(floor.heard(Partial("x", "stop", 0.3), 0.35, SPEAKING)) == [Act.CUT]
 
 
+class TestOurOwnWords:
+    @pytest.mark.parametrize(("lowered_db", "act"), [(-26.0, TAKE), (-46.0, IGNORE)])
+    def test_who_goes_on_as_loud_as_we_were_may_repeat_us(self, lowered_db: float, act: list[Act]) -> None:
+        """ "In the afternoon", said over the last word of a question that ends so, is the answer to it."""
+        floor = open_floor(SPEAKING)
+        for frame in range(1, 28):
+            time = frame * FRAME
+            level, ours = (lowered_db, -46) if time > 0.12 else (-26, -26)
+            playing = SPEAKING if time < 0.3 else SILENT
+            floor.heard(VoiceActivity("x", time, time, 0.0, level, ours if time < 0.4 else -100), time, playing)
+        over = Playing(speaking=False, can_interrupt=True, own=lambda text, onset, end: True)
+        said = floor.heard(Utterance("x", "in the afternoon", 0.0, 0.9), 1.4, over)
+        assert [decision.act for decision in said if decision.act is not Act.RESUME] == act
+
+
 class TestFaintVoice:
     def test_what_is_far_below_our_own_voice_is_what_the_canceller_leaves(self) -> None:
         """F11. Ten minutes of talk without an interruption by itself."""

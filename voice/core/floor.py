@@ -62,8 +62,11 @@ DUCK_DB = 20.0
 _DUCK_ARRIVES = 0.12
 """Seconds until the microphone hears that: devices, walls."""
 
-_DUCK_SHOWS_DB = 12.0
+_DUCK_SHOWS_DB = 9.0
 """dB by which our own voice falls at least at the microphone when it is lowered by `DUCK_DB`; syllables differ, too."""
+
+_AS_LOUD_DB = -6.0
+"""dB relative to our own voice at full level from which it is nothing that a canceller leaves of it."""
 
 _EPSILON = 1e-6
 """Seconds: sums of frame lengths are compared up to rounding."""
@@ -297,6 +300,10 @@ class Floor:
         faint = current.voice_power < current.own_power * 10 ** (self.rules.faint_db / 10)
         return current.outlasted or (current.sure and not faint)
 
+    def _surely_somebody(self, current: _Open) -> bool:
+        """Whether the sound leaves no doubt: as loud as our own voice, and it went on when that was lowered or over."""
+        return current.outlasted and current.voice_power >= current.own_power * 10 ** (_AS_LOUD_DB / 10)
+
     def _let_pass(self, current: _Open, now: float, playing: Playing) -> bool:
         """Whether what was heard so far is nothing to stop for."""
         reads = self.lexicon.is_backchannel(current.said)
@@ -390,7 +397,8 @@ class Floor:
         cause: Cause = "stop_phrase" if self.lexicon.is_stop(words) else "voice"
         if not words:
             return [*back, Decision(Act.IGNORE, name, "no words")]
-        if playing.own(words, utterance.onset, utterance.end):
+        only_us = not (known and current is not None and self._surely_somebody(current))
+        if only_us and playing.own(words, utterance.onset, utterance.end):
             return [*back, Decision(Act.IGNORE, name, "our own words")]
         if (why := self._no_words_for_us(words, utterance.end - utterance.onset, playing)) is not None:
             return [*back, Decision(Act.IGNORE, name, why)]
