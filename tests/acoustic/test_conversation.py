@@ -161,7 +161,8 @@ async def interrupted(sound: PulseServer, out: Path) -> str | None:
     lowered = np.abs(recording[truth.until + RATE // 50 : silent]).max(initial=0)
     assert lowered < 0.2 * np.abs(recording[: truth.until]).max(), "the voice was not lowered"
     [cut] = [message for message in held.summary["messages"] if message["cut"]]
-    assert (cut["heard"].split(), cut["cut"]) == (told, "voice")
+    assert cut["heard"].split() == told
+    assert cut["cut"] in ("voice", "stop_phrase")  # a "no" that is not over yet may sound like "no, no"
     return None if "these" in first.content else "the recogniser read other words"
 
 
