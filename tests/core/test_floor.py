@@ -312,6 +312,15 @@ class TestNotSure:
         assert acts(said) == [Act.RESUME, Act.IGNORE]
 
     @pytest.mark.parametrize("rules", [EAGER, DEFAULT])
+    def test_it_is_not_forgotten_while_it_is_read(self, rules: FloorRules) -> None:
+        """On a slow machine a second click of echo would make the words of the first a person's."""
+        floor = self.begun(rules)
+        assert voice(floor, "#" * 10) == []
+        assert acts(floor.heard(SpeechStarted("y", 0.8, sure=False), 0.8, SPEAKING)) == [Act.DUCK]
+        assert acts(floor.heard(Utterance("x", "hello and welcome", 0.0, 0.32), 0.9, SPEAKING)) == [Act.IGNORE]
+        assert acts(floor.heard(Utterance("y", "", 0.8, 0.9), 1.4, SPEAKING)) == [Act.RESUME, Act.IGNORE]
+
+    @pytest.mark.parametrize("rules", [EAGER, DEFAULT])
     def test_our_voice_that_comes_back_has_outlasted_nothing(self, rules: FloorRules) -> None:
         """A click of echo lowers the voice, the voice comes back, its echo with it: the greeting would cut itself."""
         floor = self.begun(rules)

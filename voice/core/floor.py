@@ -177,6 +177,8 @@ class Floor:
     rules: FloorRules = field(default_factory=FloorRules)
     lexicon: Lexicon = field(init=False)
     _open: _Open | None = None
+    _before: _Open | None = None
+    """The utterance before, which is over and still being read."""
 
     def __post_init__(self) -> None:
         self.lexicon = Lexicon(self.rules.phrases)
@@ -200,8 +202,10 @@ class Floor:
             case SpeechStarted(utterance_id=name):
                 before, self._open = self._open, _Open(name, evidence.onset, now, evidence.sure)
                 down = self._duck(self._open, now, playing)
-                # the one before is still being read, and whoever lowered the voice for it must raise it again
-                return down or (self._resume(before, "another began") if before is not None else [])
+                if before is None:
+                    return down
+                up, self._before = self._resume(before, "another began"), before
+                return down or up  # nobody else raises what was lowered for the one before
             case Utterance():
                 return self._decide(evidence, playing)
         current = self._open
@@ -387,12 +391,12 @@ class Floor:
     # ------------------------------------------------------------------ the end of an utterance
 
     def _decide(self, utterance: Utterance, playing: Playing) -> list[Decision]:
-        current = self._open
-        known = current is not None and current.id == utterance.utterance_id
+        current = next((one for one in (self._open, self._before) if one and one.id == utterance.utterance_id), None)
+        known = current is not None
         back, was_cut = [], False
-        if known and current is not None:
-            self._open = None
+        if current is not None:
             back, was_cut = self._resume(current, "utterance over"), current.cut
+            self._open, self._before = (one if one is not current else None for one in (self._open, self._before))
         name, words = utterance.utterance_id, plain(utterance.text)
         cause: Cause = "stop_phrase" if self.lexicon.is_stop(words) else "voice"
         if not words:
