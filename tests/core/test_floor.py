@@ -350,6 +350,15 @@ class TestNotSure:
         assert floor.heard(VoiceActivity("x", FRAME, FRAME, 0.0, -40, -30, sure=False), FRAME, SPEAKING) == []
         assert voice(floor, "#" * 8) == []
 
+    def test_a_short_answer_over_our_last_word_is_believed(self) -> None:
+        """The first "no" at a kiosk, a moment too early, must not have to be said twice."""
+        floor = self.begun()
+        voice(floor, "#" * 8)
+        assert acts(floor.heard(Utterance("x", "no", 0.0, 0.26), 0.8, SILENT)) == [Act.RESUME, Act.TAKE]
+        floor = self.begun()
+        voice(floor, "#" * 8)
+        assert acts(floor.heard(Utterance("x", "no", 0.0, 0.26), 0.8, SPEAKING)) == [Act.RESUME, Act.IGNORE]
+
     def test_stop_is_believed_at_once(self) -> None:
         """Whoever does not want to hear the greeting says so in its first words."""
         floor = self.begun()

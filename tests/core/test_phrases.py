@@ -15,6 +15,8 @@ def test_a_word_that_begins_like_a_stop_phrase_is_none() -> None:
     """ "Stopping the tablets" is an answer."""
     assert not ENGLISH.is_stop("stopping the tablets")
     assert ENGLISH.is_stop("stop the tablets")
+    assert ENGLISH.is_stop("oh okay wait a moment")
+    assert not ENGLISH.is_stop("okay")
 
 
 def test_phrases_are_compared_in_plain_form() -> None:

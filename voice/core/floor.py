@@ -409,7 +409,7 @@ class Floor:
         talks = playing.speaking and not playing.stalled
         if talks and not was_cut and known and current is not None and self._no_speech(current, words):
             return [*back, Decision(Act.IGNORE, name, "sounds like a backchannel or a noise")]
-        if known and current is not None and not was_cut and self._may_be_us(current, words):
+        if known and current is not None and not was_cut and self._may_be_us(current, words, playing):
             return [*back, Decision(Act.IGNORE, name, "may be our own voice")]
         if was_cut:
             return [Decision(Act.TAKE, name, "after its cut", cause)]
@@ -419,8 +419,9 @@ class Floor:
             return [*back, Decision(Act.HOLD, name, "may not be interrupted")]
         return [Decision(Act.CUT, name, "utterance with words", cause), Decision(Act.TAKE, name, "after its cut")]
 
-    def _may_be_us(self, current: _Open, words: str) -> bool:
-        return current.probed and not self.lexicon.is_stop(words) and not self._somebody(current)
+    def _may_be_us(self, current: _Open, words: str, playing: Playing) -> bool:
+        answers = not playing.speaking and self.lexicon.is_answer(words)  # a short "no" over our last word
+        return current.probed and not (answers or self.lexicon.is_stop(words) or self._somebody(current))
 
     def _no_speech(self, current: _Open, words: str) -> bool:
         kinds, rules = current.kinds, self.rules

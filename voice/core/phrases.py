@@ -21,7 +21,10 @@ def plain(text: str) -> str:
 class Phrases:
     """The phrases of one language; English by default."""
 
-    stop: Sequence[str] = ("stop", "wait", "hold on", "hang on", "no no", "quiet", "be quiet", "shut up", "pause")
+    stop: Sequence[str] = (
+        *("stop", "please stop", "wait", "please wait", "hold on", "hang on", "no no", "quiet", "be quiet", "shut up"),
+        "pause",
+    )
     backchannels: Sequence[str] = (
         *("mm hm", "mm", "mhm", "mm hmm", "mmm", "uh huh", "aha", "ah", "oh", "hm", "hmm", "right", "okay", "ok"),
         *("yeah", "i see", "sure", "go on", "got it", "all right", "alright"),
@@ -56,8 +59,13 @@ class Lexicon:
         )
 
     def is_stop(self, words: str) -> bool:
-        """Whether the (plain) words begin with a stop phrase."""
-        return _begins(words, self._stops)
+        """Whether the (plain) words begin with a stop phrase, after backchannels or not ("okay stop")."""
+        while not _begins(words, self._stops):
+            nod = next((nod for nod in self._backchannels if words.startswith(nod + " ")), None)
+            if nod is None:
+                return False
+            words = words[len(nod) + 1 :]
+        return True
 
     def is_for_others(self, words: str) -> bool:
         """Whether they begin as people do who speak to each other."""
