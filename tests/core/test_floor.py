@@ -350,6 +350,11 @@ class TestNotSure:
         assert floor.heard(VoiceActivity("x", FRAME, FRAME, 0.0, -40, -30, sure=False), FRAME, SPEAKING) == []
         assert voice(floor, "#" * 8) == []
 
+    def test_but_not_when_we_have_just_said_it_ourselves(self) -> None:
+        """ "Stop taking the tablets" is advice, and its echo no order."""
+        ours = Playing(speaking=True, can_interrupt=True, waiting=True, said=lambda text, onset, end: "stop" in text)
+        assert self.begun().heard(Partial("x", "stop", 0.3), 0.35, ours) == []
+
     def test_a_short_answer_over_our_last_word_is_believed(self) -> None:
         """The first "no" at a kiosk, a moment too early, must not have to be said twice."""
         floor = self.begun()

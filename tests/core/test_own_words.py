@@ -58,6 +58,14 @@ def test_it_follows_what_was_heard_word_by_word() -> None:
     assert own.repeats("three four five", 0.5, 2.2)
 
 
+def test_it_knows_single_words_that_we_said() -> None:
+    """An order to stop that we have just spoken ourselves may be an echo."""
+    own = spoken("If you notice a rash, stop taking the tablets")  # "stop" at 1.8
+    assert own.said("stop taking", 1.6, 2.2)
+    assert not own.said("stop it", 1.6, 2.2)
+    assert not own.said("stop", 4.0, 4.3)
+
+
 def test_memory_is_bounded() -> None:
     """A kiosk speaks for months."""
     own = spoken("word " * 10_000)

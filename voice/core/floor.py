@@ -111,6 +111,8 @@ class Playing:
     """That message has been without text for so long that whatever is said is an answer."""
     own: Callable[[str, float, float], bool] = _nothing_is_ours
     """Whether text that sounded between two times only repeats what the loudspeaker said."""
+    said: Callable[[str, float, float], bool] = _nothing_is_ours
+    """Whether the loudspeaker said all of its words then."""
 
 
 @dataclass(slots=True)
@@ -143,7 +145,7 @@ class _Open:
     kinds: Kinds | None = None
     """What it sounds like, as far as a recogniser could tell."""
     loudest_db: float = -100.0
-    """dBFS of its loudest frame before our voice was lowered."""
+    """dBFS of its loudest frame before the last loud echo of our voice had died away."""
     outlasted: bool = False
     """It went on, hardly less loud, when our voice had been lowered and its last loud echo had died away."""
     voice_power: float = 0.0
@@ -160,10 +162,10 @@ class _Open:
     def weigh_levels(self, activity: VoiceActivity, ring: float) -> None:
         """Add one frame. Our own voice counts as it would be at full level."""
         lowered = self.ducked is not None and activity.time > self.ducked + _DUCK_ARRIVES
-        if not lowered:
-            self.loudest_db = max(self.loudest_db, activity.level_db)
         rung = self.quiet_since is not None and activity.time > self.quiet_since + ring
-        if rung and activity.silent <= 0:
+        if not rung:
+            self.loudest_db = max(self.loudest_db, activity.level_db)
+        elif activity.silent <= 0:
             self.outlasted |= activity.level_db > self.loudest_db - _DUCK_SHOWS_DB
         self.own_power += 10 ** ((activity.echo_db + (DUCK_DB if lowered else 0.0)) / 10)
         if activity.silent <= 0:
@@ -325,7 +327,7 @@ class Floor:
         if playing.own(words, current.onset, now):
             current.said = ""
             return []
-        if self._is_stop(words, before, partial):
+        if self._is_stop(words, before, partial) and not self._stop_was_ours(current, words, now, playing):
             return self._stop(current, now, playing)
         if not playing.can_interrupt or self.lexicon.is_backchannel(words):
             return []
@@ -340,6 +342,10 @@ class Floor:
             return False
         kinds = partial.kinds
         return kinds is None or kinds.stop >= self.rules.stop_doubt or self.lexicon.is_stop(before)
+
+    def _stop_was_ours(self, current: _Open, words: str, now: float, playing: Playing) -> bool:
+        """Whether the order may be an echo: we have just said it ourselves, and the echo canceller is not sure."""
+        return not self._somebody(current) and playing.said(words, current.onset, now)
 
     def _stop(self, current: _Open, now: float, playing: Playing) -> list[Decision]:
         if playing.can_interrupt:

@@ -69,6 +69,11 @@ class OwnWords:
         while self._said and self._said[0].time < now - _KEPT:
             self._said.popleft()
 
+    def said(self, text: str, onset: float, end: float) -> bool:
+        """Whether all words that sounded from `onset` to `end` are among those that we said then."""
+        ours = {word for said in self._said if onset - LAG <= said.time <= end + TAIL for word in said.words}
+        return set(plain(text).split()) <= ours
+
     def repeats(self, text: str, onset: float, end: float) -> bool:
         """Whether words that sounded from `onset` to `end` (seconds) are only our own."""
         words = plain(text).split()

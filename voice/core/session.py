@@ -227,6 +227,7 @@ class Session:
             waiting=coming is not None,
             stalled=coming is not None and coming.stalled,
             own=self._own.repeats,
+            said=self._own.said,
         )
 
     def _next_can_be_cut(self) -> bool:
