@@ -36,7 +36,8 @@ OURS = at_level(
 
 
 class Scene:
-    """The chain in a room, with the probabilities of a voice in its gate."""
+    """The chain in a room, with the probabilities of a voice in its gate; none while the gate itself says that it may
+    be our own (the floor then asks for more)."""
 
     def __init__(self, **settings: object) -> None:
         self.canceller = TwoFilterCanceller()
@@ -48,8 +49,9 @@ class Scene:
         self.room = Room(clock=ManualClock(), **settings)  # type: ignore[arg-type]
         self.room.open(self.chain.render, self.chain.capture, lambda reason: None, drive="hand")
 
-    def hear(self, gate: np.ndarray, speech: np.ndarray, time: float, echo_db: float) -> None:
-        self.frames += self.activity.feed(gate, time)
+    def hear(self, gate: np.ndarray, speech: np.ndarray, time: float, echo_db: float, settled: bool) -> None:
+        frames = self.activity.feed(gate, time)
+        self.frames += frames if settled else [(end, 0.0) for end, _ in frames]
         self.echo_db.append(echo_db)
 
     def run(self, seconds: float) -> None:
