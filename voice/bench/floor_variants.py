@@ -42,7 +42,7 @@ class _Simple(Floor):
         return []
 
     def _enough(self, evidence: Evidence) -> bool:
-        raise NotImplementedError
+        return False
 
 
 @dataclass(slots=True)
