@@ -6,8 +6,8 @@ import threading
 import numpy as np
 import pytest
 
-from voice.audio.base import BLOCK, RATE
-from voice.audio.chain import FLOOR_DB, LONGEST_QUEUE, Chain
+from voice.audio.base import BLOCK, RATE, SILENCE_DB
+from voice.audio.chain import LONGEST_QUEUE, Chain
 from voice.audio.echo import Cleaned, NoCanceller, WebRtcCanceller
 from voice.audio.player import Player
 from voice.audio.reference import LATE
@@ -134,11 +134,11 @@ class TestInTheRoom:
         async def scene() -> None:
             player = Player()
             chain = Chain(player, NoCanceller(), Ears().hear, threaded=False)
-            assert chain.levels.microphone == FLOOR_DB
+            assert chain.levels.microphone == SILENCE_DB
             room = Room(echo_db=-10, noise_db=-60)
             room.open(chain.render, chain.capture, lambda reason: None)
             await asyncio.sleep(0.5)
-            assert chain.levels.loudspeaker == FLOOR_DB
+            assert chain.levels.loudspeaker == SILENCE_DB
             assert chain.levels.microphone == pytest.approx(-60, abs=2)
             player.enqueue("m", 0, noise(RATE, 0.1))
             await asyncio.sleep(0.9)

@@ -8,7 +8,6 @@ thread fed by a bounded queue, so that a slow moment there never holds up the de
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voice.audio.base import RATE, Pcm
+from voice.audio.base import RATE, SILENCE_DB, Pcm, decibels
 from voice.audio.echo import EchoCanceller
 from voice.audio.player import Player
 from voice.audio.reference import Reference
@@ -29,9 +28,6 @@ none), and whether the gate surely holds none of it. Called from the audio threa
 LONGEST_QUEUE = 50
 """Blocks (0.5 s) that may wait for the audio thread; sound older than that is of no use to a conversation."""
 
-FLOOR_DB = -100.0
-"""dBFS shown for silence."""
-
 _FALL_DB = 0.3
 """dB a block by which a meter falls (30 dB a second), so that an eye can follow it."""
 
@@ -40,9 +36,9 @@ _FALL_DB = 0.3
 class Levels:
     """dBFS RMS, rising at once and falling slowly."""
 
-    loudspeaker: float = FLOOR_DB
-    microphone: float = FLOOR_DB
-    gate: float = FLOOR_DB
+    loudspeaker: float = SILENCE_DB
+    microphone: float = SILENCE_DB
+    gate: float = SILENCE_DB
 
 
 class Chain:
@@ -69,7 +65,7 @@ class Chain:
         self._canceller = canceller
         self._hear = hear
         self._notice = notice or (lambda code, text: None)
-        self._loudspeaker_db = self._microphone_db = self._gate_db = FLOOR_DB
+        self._loudspeaker_db = self._microphone_db = self._gate_db = SILENCE_DB
         self._jumps = 0
         self._told = 0
         self._quiet = 0
@@ -156,5 +152,4 @@ class Chain:
 
 def _meter(level: float, pcm: Pcm) -> float:
     power = float(np.dot(pcm, pcm)) / max(1, pcm.size)
-    now = 10 * math.log10(power) if power > 1e-10 else FLOOR_DB
-    return max(now, level - _FALL_DB, FLOOR_DB)
+    return max(decibels(power), level - _FALL_DB, SILENCE_DB)
