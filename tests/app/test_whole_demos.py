@@ -18,7 +18,8 @@ import pytest
 from tests.app.stage import FLOW
 from voice.app.demo import TOKEN, DemoOptions, run_demo
 from voice.config import HOME
-from voice.core.events import SendUserMessage, UserAccepted
+from voice.core.events import SendUserMessage
+from voice.core.server_events import UserAccepted
 from voice.server.redact import redact
 
 

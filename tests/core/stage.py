@@ -19,19 +19,16 @@ from voice.core.events import (
     FloorChanged,
     Input,
     MessageClosed,
-    MessageCompleted,
-    MessageDelta,
     Notice,
     Output,
     SendUserMessage,
     Speak,
     StopVoice,
-    TurnEnded,
-    UserAccepted,
     WordMark,
 )
 from voice.core.evidence import Partial, SpeechPaused, SpeechStarted, Utterance, VoiceActivity
 from voice.core.script import words_of
+from voice.core.server_events import MessageCompleted, MessageDelta, TurnEnded, UserAccepted
 from voice.core.session import Session, SessionRules
 
 RATE = 16000

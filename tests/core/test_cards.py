@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.core.stage import Stage
 from voice.core.cards import spoken
-from voice.core.events import MessageCompleted, MessageDelta, Widget
+from voice.core.server_events import MessageCompleted, MessageDelta, Widget
 
 
 def group(title: str, *names: str, **more: object) -> dict[str, object]:

@@ -9,20 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core.stage import TEN, Stage
-from voice.core.events import (
-    ConversationClosed,
-    FloorChanged,
-    HistoryRow,
-    LinkDown,
-    Notice,
-    Shutdown,
-    Snapshot,
-    Typed,
-    UserCut,
-)
+from voice.core.events import FloorChanged, LinkDown, Notice, Shutdown, Typed, UserCut
 from voice.core.evidence import Partial, SpeechPaused, SpeechStarted, Utterance
 from voice.core.expectation import FREE, Expectation
 from voice.core.holding import Holding, Said, merged
+from voice.core.server_events import ConversationClosed, HistoryRow, Snapshot
 
 UP = Snapshot("c1", resumed=True, completed=False, terminated=False, max_message_length=1500, rows=())
 DOWN = LinkDown("reset", fatal=False)

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.stage import Stage
-from voice.core.events import Expect, MessageCompleted, MessageWidget, Typed, UserAccepted, Widget
+from voice.core.events import Expect, Typed
 from voice.core.expectation import FREE, Expectation
 from voice.core.question import expected, offered
+from voice.core.server_events import MessageCompleted, MessageWidget, UserAccepted, Widget
 
 
 def hints(*labels: str) -> Widget:

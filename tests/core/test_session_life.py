@@ -12,23 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core.stage import BLOCK, RATE, WORD, Stage, WordEngine
-from voice.core.events import (
-    ConversationClosed,
-    DeviceLost,
-    HistoryRow,
-    LinkDown,
-    MessageCompleted,
-    MessageDelta,
-    Shutdown,
-    Snapshot,
-    Tick,
-    TurnEnded,
-    Typed,
-    UserAccepted,
-    UserCut,
-)
+from voice.core.events import DeviceLost, LinkDown, Shutdown, Tick, Typed, UserCut
 from voice.core.evidence import Partial, SpeechPaused, SpeechResumed, SpeechStarted, Utterance
 from voice.core.script import speakable, words_of
+from voice.core.server_events import (
+    ConversationClosed,
+    HistoryRow,
+    MessageCompleted,
+    MessageDelta,
+    Snapshot,
+    TurnEnded,
+    UserAccepted,
+)
 from voice.core.speaking import REMEMBERED
 
 TEXTS = ("One two three. ", "Four, five; six! ", "Seven", " eight nine. ", "您好。", "...", " ", "")

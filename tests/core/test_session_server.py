@@ -7,23 +7,21 @@ from dataclasses import replace
 import pytest
 
 from tests.core.stage import BLOCK, TEN, Stage, WordEngine, words
-from voice.core.events import (
+from voice.core.events import LinkDown, StopVoice, Typed
+from voice.core.evidence import Partial, SpeechStarted
+from voice.core.server_events import (
     ConversationClosed,
     HistoryRow,
     Ignored,
-    LinkDown,
     MessageCompleted,
     MessageDelta,
     ServerFault,
     SettingsChanged,
     Snapshot,
-    StopVoice,
     TurnEnded,
-    Typed,
     UserAccepted,
     Widget,
 )
-from voice.core.evidence import Partial, SpeechStarted
 from voice.core.speaking import AHEAD
 
 EMPTY = Snapshot("c1", resumed=False, completed=False, terminated=False, max_message_length=1500, rows=())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.core.stage import Stage
-from voice.core.events import MessageDelta
+from voice.core.server_events import MessageDelta
 from voice.core.speaking import STALLED
 
 HALF = "Thank you, I have written that down. One moment please. And"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.core.stage import TEN, Stage
-from voice.core.events import Caption, Cause, ClauseFailed, ClauseVoiced, MessageWidget, Widget
+from voice.core.events import Caption, Cause, ClauseFailed, ClauseVoiced
+from voice.core.server_events import MessageWidget, Widget
 from voice.core.speaking import AHEAD, REMEMBERED, Remembered
 
 LONG = "One two three four! " * 20

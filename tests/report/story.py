@@ -6,6 +6,7 @@ import itertools
 import re
 
 from voice.core import events as ev
+from voice.core import server_events as sev
 from voice.core.evidence import Partial, SpeechPaused, SpeechStarted, Utterance
 
 RATE = 16000
@@ -52,8 +53,8 @@ class Story:
         arrives = t - 0.2 if arrives is None else arrives
         end = t + spoken * WORD
         prefix = text if spoken == len(words) else text[: words[spoken - 1].end()] if spoken else ""
-        self.at(arrives, ev.MessageDelta(message_id, turn, kind, can_interrupt, text))
-        self.at(arrives, ev.MessageCompleted(message_id, turn, kind, can_interrupt, text))
+        self.at(arrives, sev.MessageDelta(message_id, turn, kind, can_interrupt, text))
+        self.at(arrives, sev.MessageCompleted(message_id, turn, kind, can_interrupt, text))
         if spoken:
             size = round(WORD * RATE)
             marks = tuple(
@@ -155,5 +156,5 @@ def triage(t: float = 100.0) -> Story:
              ev.SendUserMessage("send-typed", "Yes, that is right.", False, None, "00-0-0-00"))  # fmt: skip
     story.message(25.6, "m7", "Please call the emergency number now and do not drive yourself.", turn="t5",
                   arrives=25.2)  # fmt: skip
-    story.at(29.5, ev.ConversationClosed(False), ev.Ended("completed"))
+    story.at(29.5, sev.ConversationClosed(False), ev.Ended("completed"))
     return story

@@ -2,6 +2,7 @@
 
 from tests.report.story import RATE, Story, triage
 from voice.core import events as ev
+from voice.core import server_events as sev
 from voice.core.evidence import Partial, SpeechStarted
 from voice.report.record import Record
 
@@ -35,7 +36,7 @@ class TestMessages:
     def test_a_message_never_closed_claims_only_what_the_captions_showed(self):
         """A program that was killed would claim words that nobody heard."""
         record = Record()
-        record(1.0, ev.MessageDelta("m", "t", "intro", None, "One two three."))
+        record(1.0, sev.MessageDelta("m", "t", "intro", None, "One two three."))
         record(2.0, ev.Caption("m", "intro", "One two three.", 7))
         message = record.messages["m"]
         assert (message.source, message.heard) == ("One two three.", "One two")
@@ -43,7 +44,7 @@ class TestMessages:
     def test_a_caption_of_another_text_claims_nothing(self):
         """`heard` must be a verbatim prefix of the source, or the server cannot use it."""
         record = Record()
-        record(1.0, ev.MessageDelta("m", "t", "intro", None, "One two three."))
+        record(1.0, sev.MessageDelta("m", "t", "intro", None, "One two three."))
         record(2.0, ev.Caption("m", "intro", "ONE two three.", 7))
         assert record.messages["m"].heard == ""
 
@@ -51,7 +52,7 @@ class TestMessages:
         """What was never said because of the cut would vanish from the account."""
         story = Story()
         story.message(1.0, "m", "One two three", heard=2, cut="voice")
-        story.at(3.0, ev.MessageDelta("m", "t1", "intro", True, " four"))
+        story.at(3.0, sev.MessageDelta("m", "t1", "intro", True, " four"))
         message = told(story).messages["m"]
         assert (message.source, message.heard) == ("One two three four", "One two")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.server.raw import CREATE, SIX, create, error_of, raw, types
 from tests.wire.lab import FLOW, flow_server, uuid
-from voice.core.events import (
+from voice.core.server_events import (
     AssessmentChanged,
     ConversationClosed,
     HandoffRequested,

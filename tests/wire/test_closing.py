@@ -17,12 +17,8 @@ from tests.wire.lab import (
     said,
     snapshot,
 )
-from voice.core.events import (
-    LinkDown,
-    LinkUp,
-    ServerFault,
-    TurnEnded,
-)
+from voice.core.events import LinkDown, LinkUp
+from voice.core.server_events import ServerFault, TurnEnded
 from voice.server.rules import ServerRules
 from voice.timeloop import run_virtual
 from voice.wire.connection import LinkRules

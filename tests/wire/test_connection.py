@@ -17,11 +17,10 @@ from tests.wire.lab import (
     snapshot,
     uuid,
 )
-from voice.core.events import (
+from voice.core.events import LinkDown, LinkUp
+from voice.core.server_events import (
     BadFrame,
     ConversationClosed,
-    LinkDown,
-    LinkUp,
     MessageCompleted,
     Ping,
     ServerFault,

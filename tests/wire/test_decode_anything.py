@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voice.core.events import BadFrame
+from voice.core.server_events import BadFrame
 from voice.wire import infermedica
 from voice.wire.infermedica import decode
 

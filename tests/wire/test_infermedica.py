@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from voice.core.events import (
+from voice.core.server_events import (
     AssessmentChanged,
     BadFrame,
     ConversationClosed,

@@ -14,9 +14,7 @@ from tests.wire.lab import (
     flow_server,
     said,
 )
-from voice.core.events import (
-    LinkUp,
-)
+from voice.core.events import LinkUp
 from voice.timeloop import run_virtual
 
 

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from voice.audio.base import Device, DeviceError
 from voice.audio.chain import Chain
 from voice.audio.player import Player
+from voice.core.client_inputs import ClientInput
 from voice.core.clock import Clock
 from voice.core.events import (
     ClauseFailed,
@@ -28,6 +29,8 @@ from voice.core.events import (
     Input,
     Notice,
     Output,
+    RefreshSnapshot,
+    SendInput,
     SendUserMessage,
     Shutdown,
     Speak,
@@ -61,6 +64,14 @@ class Link(Protocol):
 
     def send(self, message: SendUserMessage) -> None:
         """Send a user message, now or as soon as that is possible."""
+        ...
+
+    def send_input(self, given: ClientInput) -> None:
+        """Send something else than an utterance. A protocol that has no frame for it tells a notice."""
+        ...
+
+    def refresh(self) -> None:
+        """Fetch the conversation anew; a `Snapshot` follows, or nothing where the protocol has none."""
         ...
 
     async def flushed(self) -> None:
@@ -150,6 +161,10 @@ class Conversation:
                 self._player.duck(down)
             case SendUserMessage():
                 self._connection.send(output)
+            case SendInput(input=given):
+                self._connection.send_input(given)
+            case RefreshSnapshot():
+                self._connection.refresh()
             case Expect(expectation=expectation):
                 self._listener.expect(expectation)
             case Ended(reason=reason):

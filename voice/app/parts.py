@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import uuid
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import cast
 
 from voice.app.conversation import Conversation, Observer
+from voice.app.link import make_link
 from voice.audio.base import Device
 from voice.audio.chain import Chain
 from voice.audio.echo import EchoCanceller, TwoFilterCanceller
 from voice.audio.player import Player
-from voice.config import Config, ConfigError, load_pacing
+from voice.config import Config, load_pacing
 from voice.core.account import PlayedScope
 from voice.core.session import Session, SessionRules
 from voice.stt.choose import make_recogniser
@@ -21,39 +21,8 @@ from voice.stt.endpoint import EndpointRules
 from voice.stt.listener import Listener
 from voice.timeloop import LoopClock, VirtualTimeLoop
 from voice.tts.choose import make_voice
-from voice.wire import infermedica
-from voice.wire.connection import Connection
 from voice.wire.spellings import assumed
 from voice.wire.trace import traceparent
-
-
-def conversation_input(config: Config) -> dict[str, Any]:
-    """The `ConversationInput` that a conversation is created with."""
-    server = config.server
-    assessment: dict[str, Any] = {"evidence": []}
-    if server.age is not None:
-        assessment["age"] = {"value": server.age, "unit": "year"}
-    if server.sex is not None:
-        assessment["sex"] = server.sex
-    return {
-        "settings": {
-            "language": server.language,
-            "channel": "voice",
-            "ui_widgets_enabled": True,  # what a question offers helps to understand the answer; cards are read out
-            "opening_message_enabled": True,
-        },
-        "assessment": assessment,
-    }
-
-
-def token_of(config: Config) -> str | None:
-    """The bearer token, from the environment. Tokens with blanks or control characters are refused."""
-    token = os.environ.get(config.server.token_env)
-    if token is not None and (not token.isascii() or not token.isprintable() or " " in token):
-        raise ConfigError(
-            f"${config.server.token_env}: not a token; it has blanks, line ends or foreign characters in it"
-        )
-    return token
 
 
 def make_conversation(
@@ -103,13 +72,7 @@ def make_conversation(
         device=device,
         voice=make_voice(config.voice.engine, config.voice.language, config.voice.wpm),
         listener=listener,
-        connection=Connection(
-            config.server.url if url is None else url,
-            token if token is not None else token_of(config),
-            conversation_input(config),
-            lambda event: conversation.feed(event),
-            codec=infermedica,
-        ),
+        connection=make_link(config, lambda event: conversation.feed(event), url=url, token=token),
         observers=observers,
     )
     return conversation

@@ -9,14 +9,8 @@ from contextlib import aclosing
 from voice.audio.device import SoundCard
 from voice.audio.player import Player
 from voice.config import Config, load_pacing
-from voice.core.events import (
-    ClauseVoiced,
-    Input,
-    MessageClosed,
-    MessageCompleted,
-    Output,
-    Speak,
-)
+from voice.core.events import ClauseVoiced, Input, MessageClosed, Output, Speak
+from voice.core.server_events import MessageCompleted
 from voice.core.session import Session, SessionRules
 from voice.timeloop import LoopClock
 from voice.tts.base import Voice

@@ -17,8 +17,10 @@ import numpy as np
 
 from voice.audio.chain import Chain
 from voice.bench.playback import clauses_of
-from voice.core.events import Input, MessageCompleted, SendUserMessage
+from voice.core.client_inputs import ClientInput
+from voice.core.events import Input, SendUserMessage
 from voice.core.script import speakable
+from voice.core.server_events import MessageCompleted
 from voice.stt.base import RATE, Pcm, Reading
 from voice.stt.moonshine_worker import MoonshineEngine
 from voice.tts.base import Voiced, VoiceError
@@ -146,6 +148,12 @@ class OneSidedServer:
     def send(self, message: SendUserMessage) -> None:
         """Take a user message."""
         self.take(message.content)
+
+    def send_input(self, given: ClientInput) -> None:
+        """Nothing else is listened to."""
+
+    def refresh(self) -> None:
+        """There is nothing to miss."""
 
     async def flushed(self) -> None:
         """At once."""

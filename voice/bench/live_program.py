@@ -20,16 +20,7 @@ from voice.app.parts import make_conversation
 from voice.audio.base import Capture, Pcm, Render
 from voice.audio.device import SoundCard
 from voice.config import Config, FloorConfig
-from voice.core.events import (
-    DeviceLost,
-    Duck,
-    Input,
-    MessageClosed,
-    Notice,
-    Output,
-    SendUserMessage,
-    StopVoice,
-)
+from voice.core.events import DeviceLost, Duck, Input, MessageClosed, Notice, Output, SendUserMessage, StopVoice
 from voice.core.evidence import Partial, SpeechStarted, Utterance
 
 

@@ -14,18 +14,9 @@ from voice.audio.base import BLOCK, RATE, Pcm
 from voice.audio.player import Player
 from voice.audio.room import Room
 from voice.core.clock import ManualClock
-from voice.core.events import (
-    ClauseVoiced,
-    Input,
-    MessageClosed,
-    MessageCompleted,
-    Output,
-    Speak,
-    StopVoice,
-    UserCut,
-    WordMark,
-)
+from voice.core.events import ClauseVoiced, Input, MessageClosed, Output, Speak, StopVoice, UserCut, WordMark
 from voice.core.script import Clause, Script
+from voice.core.server_events import MessageCompleted
 from voice.core.session import Session, SessionRules
 from voice.tts.base import Voiced
 

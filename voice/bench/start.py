@@ -23,7 +23,8 @@ from voice.audio.base import RATE
 from voice.audio.device import OUTPUT_BLOCK
 from voice.audio.player import Player
 from voice.bench.output import Figure, percentiles
-from voice.core.events import ClauseVoiced, Input, MessageDelta, Output, Speak, UserAccepted
+from voice.core.events import ClauseVoiced, Input, Output, Speak
+from voice.core.server_events import MessageDelta, UserAccepted
 from voice.core.session import Session, SessionRules
 from voice.tts.base import Voice
 from voice.tts.choose import ENGINES, make_voice

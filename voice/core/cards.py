@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from voice.core.events import Widget
+from voice.core.server_events import Widget
 
 _READ = ("read_back", "summary")
 

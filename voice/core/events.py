@@ -7,163 +7,18 @@ hands). Outputs are what the session asks of the world. The time of an input is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
+from voice.core.client_inputs import ClientInput
 from voice.core.evidence import Evidence
 from voice.core.expectation import Expectation
+from voice.core.server_events import ServerEvent
 
 Cause = Literal["voice", "stop_phrase", "key", "touch", "server", "device", "shutdown"]
 """Why a message was cut."""
 
-# --------------------------------------------------------------------------- from the server
-
-
-@dataclass(frozen=True, slots=True)
-class Widget:
-    """A piece of structured UI: `type` and the rest of the object as it came."""
-
-    type: str
-    data: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class MessageDelta:
-    """A chunk of text to append to the assistant message `id`."""
-
-    id: str
-    turn_id: str
-    kind: str
-    can_interrupt: bool | None
-    """The wire's value; None where it was absent (the pacing table then decides)."""
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class MessageWidget:
-    """A transient widget of the assistant message `id`."""
-
-    id: str
-    turn_id: str
-    widget: Widget
-
-
-@dataclass(frozen=True, slots=True)
-class MessageCompleted:
-    """The final, durable form of an assistant message; `text` is its text parts joined without a separator."""
-
-    id: str
-    turn_id: str
-    kind: str
-    can_interrupt: bool | None
-    text: str
-    widgets: tuple[Widget, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class UserAccepted:
-    """The server took a user message; `content` is the redacted text, the only one that is safe to keep."""
-
-    id: str
-    turn_id: str
-    content: str
-
-
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
-    """A turn reached its terminal event."""
-
-    turn_id: str | None
-    """None: the turn believed to be active."""
-    outcome: Literal["completed", "interrupted", "failed"]
-    code: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryRow:
-    """One row of a snapshot's history. User rows have `content`; assistant rows have `kind` and `text`."""
-
-    role: Literal["user", "assistant"]
-    id: str
-    turn_id: str
-    text: str
-    kind: str = ""
-    widgets: tuple[Widget, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """The whole conversation as the server holds it, after create or resume: it replaces what we had."""
-
-    conversation_id: str
-    resumed: bool
-    completed: bool
-    terminated: bool
-    max_message_length: int
-    """Unicode code points."""
-    rows: tuple[HistoryRow, ...]
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    assessment: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class SettingsChanged:
-    """The effective settings after an update."""
-
-    settings: Mapping[str, Any]
-    max_message_length: int
-
-
-@dataclass(frozen=True, slots=True)
-class AssessmentChanged:
-    """A full assessment; it replaces the one before."""
-
-    assessment: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class HandoffRequested:
-    """The user asked for something else than this conversation; it stays open."""
-
-    reason: str
-    user_request: str
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationClosed:
-    """The conversation takes no more messages."""
-
-    terminated: bool
-    """True: closed for another reason than a finished interview."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServerFault:
-    """The server's error envelope. `code` is stable; `message` is for the operator, never for the user."""
-
-    code: str
-    message: str
-    details: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class BadFrame:
-    """A frame that could not be used, with the cause in one line and no private text in it."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Ping:
-    """The server's heartbeat; answered by the connection itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ignored:
-    """A well-formed frame of a type that this program does not know; named so that an operator can see it."""
-
-    type: str
+# --------------------------------------------------------------------------- from the link; `ServerEvent` has the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +26,8 @@ class LinkUp:
     """The socket is open and bound to the conversation."""
 
     reconnects: int
+    restored: bool = False
+    """No snapshot follows: the protocol has none, and what it could tell of the time without a link was told before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,24 +37,6 @@ class LinkDown:
     reason: str
     fatal: bool
 
-
-ServerEvent = (
-    MessageDelta
-    | MessageWidget
-    | MessageCompleted
-    | UserAccepted
-    | TurnEnded
-    | Snapshot
-    | SettingsChanged
-    | AssessmentChanged
-    | HandoffRequested
-    | ConversationClosed
-    | ServerFault
-    | BadFrame
-    | Ping
-    | Ignored
-)
-"""What a codec can make of one frame."""
 
 # --------------------------------------------------------------------------- from the voice and the loudspeaker
 
@@ -371,6 +210,18 @@ class SendUserMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class SendInput:
+    """Something else than an utterance for the server: keys, an event, variables, a picture, the answer of a tool."""
+
+    input: ClientInput
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshSnapshot:
+    """Fetch the conversation anew: some of it may have been missed. The answer is a `Snapshot`."""
+
+
+@dataclass(frozen=True, slots=True)
 class MessageClosed:
     """The one report of an assistant message: it is over, and this is what was heard of it."""
 
@@ -436,4 +287,17 @@ class Ended:
     reason: str
 
 
-Output = Speak | StopVoice | Duck | SendUserMessage | MessageClosed | Caption | FloorChanged | Expect | Notice | Ended
+Output = (
+    Speak
+    | StopVoice
+    | Duck
+    | SendUserMessage
+    | SendInput
+    | RefreshSnapshot
+    | MessageClosed
+    | Caption
+    | FloorChanged
+    | Expect
+    | Notice
+    | Ended
+)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from voice.core.events import Cause, MessageClosed, Widget
+from voice.core.events import Cause, MessageClosed
 from voice.core.playhead import Heard
 from voice.core.script import Script
+from voice.core.server_events import Widget
 
 
 @dataclass(slots=True)

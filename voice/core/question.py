@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from voice.core.choices import meaning
-from voice.core.events import Widget
 from voice.core.expectation import FREE, Expectation
 from voice.core.message import Message
+from voice.core.server_events import Widget
 
 _YES_NO = re.compile(
     r"(?:^|[.!?,;:]\s+)(?:and |so |please |now )*"

@@ -20,36 +20,25 @@ from dataclasses import dataclass, field
 from voice.core.account import Account, PlayedScope
 from voice.core.choices import match as matching_choice
 from voice.core.events import (
-    BadFrame,
     Cause,
     ClauseFailed,
     ClauseVoiced,
-    ConversationClosed,
     DeviceLost,
     Duck,
     Ended,
     Expect,
     FloorChanged,
-    HandoffRequested,
-    Ignored,
     Input,
     LinkDown,
-    MessageCompleted,
-    MessageDelta,
-    MessageWidget,
+    LinkUp,
     Notice,
     Output,
     Played,
     SendUserMessage,
-    ServerFault,
-    SettingsChanged,
     Shutdown,
-    Snapshot,
     StopVoice,
     Tick,
-    TurnEnded,
     Typed,
-    UserAccepted,
     UserCut,
     VoiceStopped,
 )
@@ -60,6 +49,20 @@ from voice.core.holding import Holding, Said, merged
 from voice.core.own_words import OwnWords
 from voice.core.pacing import Pacing
 from voice.core.question import Question
+from voice.core.server_events import (
+    BadFrame,
+    ConversationClosed,
+    HandoffRequested,
+    Ignored,
+    MessageCompleted,
+    MessageDelta,
+    MessageWidget,
+    ServerFault,
+    SettingsChanged,
+    Snapshot,
+    TurnEnded,
+    UserAccepted,
+)
 from voice.core.speaking import Speaking, Stopped
 from voice.core.text import shorten
 
@@ -169,6 +172,10 @@ class Session:
                 return []
             case ConversationClosed():
                 self._closing = "terminated" if event.terminated else "completed"
+                return []
+            case LinkUp(restored=restored):
+                if restored:
+                    self._linked, self._missed, self._resumed = True, False, False
                 return []
             case LinkDown(reason=reason, fatal=fatal):
                 self._closing = reason if fatal else self._closing

@@ -17,9 +17,6 @@ from voice.core.events import (
     ClauseFailed,
     ClauseVoiced,
     MessageClosed,
-    MessageCompleted,
-    MessageDelta,
-    MessageWidget,
     Notice,
     Output,
     Played,
@@ -30,6 +27,7 @@ from voice.core.message import Message
 from voice.core.pacing import Pacing
 from voice.core.playhead import Heard, Playhead
 from voice.core.script import Script, speakable
+from voice.core.server_events import MessageCompleted, MessageDelta, MessageWidget
 from voice.core.text import joined
 
 AHEAD = 2.0

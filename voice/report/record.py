@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from voice.core import events as ev
+from voice.core import server_events as sev
 from voice.core.evidence import Partial, SpeechPaused, SpeechStarted, Utterance
 from voice.report.entries import Decision, HeardUtterance, Incident, Lowered, Meant, Sent, SpokenMessage
 from voice.report.words import SpokenWord, Track
@@ -57,8 +58,8 @@ class Record:
         self._cutter = ""
         self._decided = ""
         self._take: dict[type, Callable[[float, Any], None]] = {
-            ev.MessageDelta: self._delta,
-            ev.MessageCompleted: self._completed,
+            sev.MessageDelta: self._delta,
+            sev.MessageCompleted: self._completed,
             ev.Speak: self._speak,
             ev.ClauseVoiced: self._voiced,
             ev.Played: self._played,
@@ -113,17 +114,17 @@ class Record:
                 self.dropped += 1
         return message
 
-    def _header(self, t: float, event: ev.MessageDelta | ev.MessageCompleted | ev.MessageClosed) -> SpokenMessage:
+    def _header(self, t: float, event: sev.MessageDelta | sev.MessageCompleted | ev.MessageClosed) -> SpokenMessage:
         message = self._message(t, event.id)
         message.turn_id, message.kind = event.turn_id, event.kind
         if event.can_interrupt is not None and message.closed is None:
             message.can_interrupt = event.can_interrupt
         return message
 
-    def _delta(self, t: float, event: ev.MessageDelta) -> None:
+    def _delta(self, t: float, event: sev.MessageDelta) -> None:
         self._header(t, event).text += event.text
 
-    def _completed(self, t: float, event: ev.MessageCompleted) -> None:
+    def _completed(self, t: float, event: sev.MessageCompleted) -> None:
         self._header(t, event).text = event.text
 
     def _closed(self, t: float, event: ev.MessageClosed) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from voice.core.events import ServerEvent
+from voice.core.server_events import ServerEvent
 
 
 @dataclass(frozen=True, slots=True)

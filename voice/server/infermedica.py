@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from voice.core.events import (
+from voice.core.server_events import (
     AssessmentChanged,
     ConversationClosed,
     HandoffRequested,

@@ -17,7 +17,7 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
-from voice.core.events import Ping
+from voice.core.server_events import Ping
 from voice.server import infermedica as frames
 from voice.server.engine import Engine
 from voice.server.events import Event

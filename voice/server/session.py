@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from voice.core.events import (
+from voice.core.server_events import (
     AssessmentChanged,
     ConversationClosed,
     HandoffRequested,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from voice.core.events import SendUserMessage, ServerEvent
+from voice.core.events import SendUserMessage
+from voice.core.server_events import ServerEvent
 
 
 class Codec(Protocol):

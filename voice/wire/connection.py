@@ -23,17 +23,9 @@ from urllib.parse import urlsplit
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from voice.core.events import (
-    ConversationClosed,
-    Input,
-    LinkDown,
-    LinkUp,
-    Ping,
-    SendUserMessage,
-    ServerFault,
-    Snapshot,
-    UserAccepted,
-)
+from voice.core.client_inputs import ClientInput
+from voice.core.events import Input, LinkDown, LinkUp, SendUserMessage
+from voice.core.server_events import BadFrame, ConversationClosed, Ping, ServerFault, Snapshot, UserAccepted
 from voice.wire.closing import REFUSES_FIRST, REFUSES_MESSAGE, Lost, closed, is_loopback, not_opened, unusable
 from voice.wire.codec import Codec
 from voice.wire.json_frame import MAX_FRAME
@@ -99,6 +91,7 @@ class Connection:
         self._sent: dict[str, None] = {}
         """Ids that went out on this socket and were not answered yet, in order."""
         self._outbox: asyncio.Queue[str] | None = None
+        self._socket_now: ClientConnection | None = None
 
     def send(self, message: SendUserMessage) -> None:
         """Send a user message now, or as soon as the link is up. It is kept until the server has accepted it."""
@@ -106,6 +99,15 @@ class Connection:
         self._settled.clear()
         if self._outbox is not None:
             self._put(message)
+
+    def send_input(self, given: ClientInput) -> None:
+        """This protocol takes user messages only."""
+        self._emit(BadFrame(f"this server takes no {type(given).__name__}"))
+
+    def refresh(self) -> None:
+        """Take the conversation up again over a new socket: its snapshot is the refreshed one."""
+        if self._socket_now is not None:
+            self._socket_now.transport.abort()
 
     async def flushed(self) -> None:
         """Returns once the server has answered everything that was sent. Without a link that may be never."""
@@ -174,10 +176,11 @@ class Connection:
             socket = await self._open()
         except Exception as error:
             return not_opened(error, self._url)
+        self._socket_now = socket
         try:
             return await self._talk(socket)
         finally:
-            self._outbox = None
+            self._outbox = self._socket_now = None
             await _shut(socket)
 
     async def _open(self) -> ClientConnection:

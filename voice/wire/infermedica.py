@@ -16,7 +16,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from voice.core.events import (
+from voice.core.events import SendUserMessage
+from voice.core.server_events import (
     AssessmentChanged,
     BadFrame,
     ConversationClosed,
@@ -27,7 +28,6 @@ from voice.core.events import (
     MessageDelta,
     MessageWidget,
     Ping,
-    SendUserMessage,
     ServerEvent,
     ServerFault,
     SettingsChanged,
