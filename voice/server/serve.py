@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import hmac
 import http
+import itertools
 import logging
 import uuid
 from collections import OrderedDict
@@ -20,9 +21,9 @@ from websockets.http11 import Request, Response
 from voice.core.server_events import Ping
 from voice.server import infermedica as frames
 from voice.server.engine import Engine
-from voice.server.events import Event
 from voice.server.flow import Flow
 from voice.server.inputs import ConversationInput, SettingsInput, as_plain, details
+from voice.server.peer import Arrival, Faultless, FramePlan, Peer, Planner
 from voice.server.rules import ServerRules
 from voice.server.session import HostedConversation
 from voice.wire.spellings import assumed, read
@@ -39,47 +40,24 @@ _STOP_WITHIN = 2.0
 """Seconds for the closing handshakes of all connections."""
 
 
-class _Peer:
-    """One connection: frames wait in a queue, a task writes them, another asks for signs of life."""
+class _Heartbeat:
+    """Asks for signs of life, and closes the connection that gives none."""
 
-    def __init__(self, socket: ServerConnection, rules: ServerRules) -> None:
-        self._socket, self._rules = socket, rules
-        self._queue: asyncio.Queue[str] = asyncio.Queue(rules.most_queued)
+    def __init__(self, peer: Peer, rules: ServerRules) -> None:
+        self._peer, self._rules = peer, rules
         self._unanswered = 0
-
-    def put(self, event: Event) -> None:
-        self.put_frame(frames.frame_of(event))
-
-    def put_frame(self, frame: str) -> None:
-        try:
-            self._queue.put_nowait(frame)
-        except asyncio.QueueFull:
-            self.drop()
-
-    def drop(self) -> None:
-        """Cut the connection, after what was put before (a dropped link has usually carried it)."""
-        with contextlib.suppress(ConnectionClosed):
-            while not self._queue.empty():
-                self._socket.protocol.send_text(self._queue.get_nowait().encode())
-                self._socket.send_data()
-        self._socket.transport.abort()
 
     def ponged(self) -> None:
         self._unanswered = 0
-
-    async def write(self) -> None:
-        with contextlib.suppress(ConnectionClosed):
-            while True:
-                await self._socket.send(await self._queue.get())
 
     async def beat(self) -> None:
         while True:
             await asyncio.sleep(self._rules.ping_interval)
             if self._unanswered >= self._rules.missed_pongs:
-                await self._socket.close(int(assumed("close.no_pong")))
+                await self._peer.close(int(assumed("close.no_pong")))
                 return
             self._unanswered += 1
-            self.put(Ping())
+            self._peer.put(Ping())
 
 
 class FlowServer:
@@ -93,9 +71,12 @@ class FlowServer:
         port: int = 0,
         rules: ServerRules | None = None,
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
+        plan: Planner | None = None,
     ) -> None:
+        """`plan` decides what becomes of the frames of each connection (voice/server/peer.py)."""
         self._engine, self._token, self._port, self._new_id = Engine(flow), token, port, new_id
         self._rules = rules or ServerRules()
+        self._plan, self._arrivals = plan, itertools.count()
         self.conversations: OrderedDict[str, HostedConversation] = OrderedDict()
         """By id, the one used last at the end. `.received` holds what arrived."""
         self.sockets: set[ServerConnection] = set()
@@ -163,24 +144,31 @@ class FlowServer:
         finally:
             self.sockets.discard(socket)
 
+    def _plan_of(self, socket: ServerConnection) -> FramePlan:
+        path = socket.request.path if socket.request else ""
+        made = self._plan(Arrival("websocket", path, next(self._arrivals))) if self._plan else None
+        return made or Faultless()
+
     async def _serve(self, socket: ServerConnection) -> None:
+        peer = Peer(socket, self._plan_of(socket), lambda event: (frames.frame_of(event),), self._rules.most_queued)
         try:
             async with asyncio.timeout(self._rules.first_frame_timeout):
-                text = await socket.recv()
+                text = await peer.receive()
         except TimeoutError:
             await socket.close(_POLICY_VIOLATION)
             return
-        peer = _Peer(socket, self._rules)
         try:
             conversation = self._bound(text, peer)
         except frames.Refused as refused:
-            await socket.send(refused.frame())
-            await socket.close(int(assumed("close.handshake_refused")))
+            peer.put_frame(refused.frame())
+            peer.put_close(int(assumed("close.handshake_refused")))
+            await peer.write()
             return
-        tasks = [asyncio.create_task(peer.write()), asyncio.create_task(peer.beat())]
+        heart = _Heartbeat(peer, self._rules)
+        tasks = [asyncio.create_task(peer.write()), asyncio.create_task(heart.beat())]
         try:
             while True:
-                self._take(await socket.recv(), conversation, peer)
+                self._take(await peer.receive(), conversation, peer, heart)
                 await asyncio.sleep(0)  # frames that are here already come without a pause, and others wait, too
         finally:
             conversation.unfollow(peer)
@@ -188,7 +176,7 @@ class FlowServer:
                 task.cancel()
             await asyncio.wait(tasks)
 
-    def _bound(self, text: str | bytes, peer: _Peer) -> HostedConversation:
+    def _bound(self, text: str | bytes, peer: Peer) -> HostedConversation:
         first = frames.first_frame(frames.read_frame(text))
         if isinstance(first, str):
             found = self.conversations.get(first)
@@ -228,12 +216,12 @@ class FlowServer:
             oldest.end()
         return conversation
 
-    def _take(self, text: str | bytes, conversation: HostedConversation, peer: _Peer) -> None:
+    def _take(self, text: str | bytes, conversation: HostedConversation, peer: Peer, heart: _Heartbeat) -> None:
         try:
             frame = frames.read_frame(text)
             kind = frames.later_frame(frame)
             if kind == "pong":
-                peer.ponged()
+                heart.ponged()
             elif kind == "message":
                 message = frames.user_message(frame, conversation)
                 conversation.receive(message, asyncio.get_running_loop().time())
