@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,14 +11,14 @@ import pytest
 
 from voice.audio.activity import Activity
 from voice.audio.base import RATE, Pcm
-from voice.bench.floor import BenchError, Options, jobs_of, scene_kinds, sensitivities
-from voice.bench.floor_figures import figures, split, to_message, yielded
+from voice.bench.floor import BenchError, Options, jobs_of, points, scene_kinds, sensitivities
+from voice.bench.floor_figures import curve, figures, split, to_message, yielded
 from voice.bench.floor_human import recordings
 from voice.bench.floor_measure import begins_and_ends, fell_silent, went_down, with_pause
 from voice.bench.floor_outcome import Outcome
 from voice.bench.floor_phrases import KEPT, MESSAGES, TUNING
 from voice.bench.floor_scenes import KINDS, Kind, Plan, Scene
-from voice.bench.floor_variants import OUR_NAMES, PlainActivity, WordsFirst
+from voice.bench.floor_variants import OUR_NAMES, VARIANTS, PlainActivity, WordsFirst
 from voice.bench.floor_voices import PEOPLE
 from voice.core.evidence import Partial, SpeechStarted, Utterance, VoiceActivity
 from voice.core.floor import Act, Playing
@@ -127,7 +128,8 @@ class TestOptions:
     def test_one_sensitivity(self) -> None:
         """Tuning one must not wait for three."""
         assert sensitivities("eager") == ("eager",)
-        assert all(names == ("eager",) for _, names in jobs_of(Options(sensitivities=("eager",), baselines=False)))
+        jobs = jobs_of(Options(sensitivities=("eager",), baselines=False))
+        assert {variant.name for _, variants in jobs for variant in variants} == {"eager"}
 
     def test_an_unknown_name_is_told(self) -> None:
         """A typo must not run an empty bench that reports nothing wrong."""
@@ -138,7 +140,33 @@ class TestOptions:
 
     def test_others_play_too(self) -> None:
         """A figure without its baseline says little."""
-        assert any("voice_64ms" in names for _, names in jobs_of(Options(quick=True)))
+        assert any(VARIANTS["voice_64ms"] in variants for _, variants in jobs_of(Options(quick=True)))
+
+
+class TestCurve:
+    """One number of the floor at several values, in the same scenes."""
+
+    def test_a_point_changes_one_number_and_no_other(self) -> None:
+        """A trade-off in which two things move proves nothing."""
+        low, high = points("relaxed", "near_db=-14,-6")
+        assert (low.rules.near_db, high.rules.near_db) == (-14.0, -6.0)
+        assert replace(low.rules, near_db=-10.0) == FloorRules.of("relaxed")
+        assert low.name == "relaxed.near_db=-14"
+        assert points("default", "end_silence=0.6")[0].rules == FloorRules.of("default")
+
+    def test_only_the_points_play_and_each_is_told(self) -> None:
+        """Baselines beside each of five points would take an hour."""
+        both = points("default", "sustained=0.4,0.7")
+        assert all(variants == both for _, variants in jobs_of(Options(quick=True, curve=both)))
+        outs = [Outcome(scene("backchannel"), both[0].name), Outcome(scene("backchannel"), both[1].name, cuts=1)]
+        told = {figure.name: figure.value for figure in curve(outs, both)}
+        assert (told["floor.default.sustained=0.4.S_BC"], told["floor.default.sustained=0.7.S_BC"]) == (1.0, 0.0)
+
+    @pytest.mark.parametrize("wrong", ["sustain=0.4", "phrases=1", "sustained", "sustained=a", "sustained=0.4,"])
+    def test_what_cannot_be_varied_is_told(self, wrong: str) -> None:
+        """A typo must not measure the usual rules under another name."""
+        with pytest.raises(BenchError, match=r"there are: end_silence, sustained|write --vary sustained=0\.4"):
+            points("default", wrong)
 
 
 def scene(kind: Kind, number: int = 0, text: str = "two words") -> Scene:

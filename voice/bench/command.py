@@ -72,17 +72,20 @@ def floor(
     detail: Annotated[Path | None, typer.Option(help="Write what happened in each scene, one JSON line each.")] = None,
     baselines: Annotated[bool, typer.Option(help="Let other ways to decide play, too.")] = True,
     processes: Annotated[int, typer.Option(min=1, max=16, help="Play scenes in that many processes.")] = 2,
+    vary: Annotated[str | None, typer.Option(help="One number of the floor at several values: a trade-off.")] = None,
 ) -> None:
     """Whether the program yields at once to a person, and to nothing else: in the room, on a virtual clock.
 
     Example: voice bench floor --sensitivity default --scenes interruption,stop --detail scenes.jsonl
+    Example: voice bench floor --sensitivity relaxed --scenes interruption,others --vary near_db=-14,-10,-6
     """
-    from voice.bench.floor import BenchError, Options, run, scene_kinds, sensitivities
+    from voice.bench.floor import BenchError, Options, points, run, scene_kinds, sensitivities
     from voice.bench.floor_voices import tell_missing
     from voice.bench.output import show
 
     try:
         chosen, kinds = sensitivities(sensitivity), scene_kinds(scenes)
+        curve = points(chosen[0] if sensitivity else "default", vary) if vary else ()
     except BenchError as error:
         raise typer.BadParameter(str(error)) from None
     options = Options(
@@ -95,6 +98,7 @@ def floor(
         scale=scale,
         detail=detail,
         processes=processes,
+        curve=curve,
     )
     tell_missing()
     show(run(options), json, sys.stdout)

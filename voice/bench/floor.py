@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from voice.bench.floor_figures import figures
+from voice.bench.floor_figures import curve, figures
 from voice.bench.floor_outcome import Outcome
 from voice.bench.floor_run import Job, outcomes
 from voice.bench.floor_scenes import KINDS, Kind, Plan, Scene
-from voice.bench.floor_variants import OTHERS, OUR_NAMES
+from voice.bench.floor_variants import OTHERS, OUR_NAMES, VARIABLE, VARIANTS, Variant, varied
 from voice.bench.output import Figure
 
 QUICK: dict[Kind, int] = {
@@ -79,6 +79,20 @@ class Options:
     detail: Path | None = None
     """Where to write one JSON line a scene: for tuning."""
     processes: int = PROCESSES
+    curve: Sequence[Variant] = ()
+    """Who plays instead, if anybody: ours with one number at several values."""
+
+
+def points(sensitivity: str, wanted: str) -> tuple[Variant, ...]:
+    """The variants that "name=value,value" asks for. Raises BenchError."""
+    name, _, numbers = wanted.partition("=")
+    if name not in VARIABLE:
+        raise BenchError(f"no number of the floor is called {name!r}; there are: {', '.join(VARIABLE)}")
+    try:
+        values = [float(number) for number in numbers.split(",")]
+    except ValueError:
+        raise BenchError(f"{wanted!r}: write --vary {name}=0.4,0.5,0.6") from None
+    return varied(VARIANTS[sensitivity].sensitivity, name, values)
 
 
 def sensitivities(name: str | None) -> tuple[str, ...]:
@@ -105,7 +119,11 @@ def jobs_of(options: Options) -> list[Job]:
     return [(scene, _variants(scene, options)) for scene in plan.scenes()]
 
 
-def _variants(scene: Scene, options: Options) -> tuple[str, ...]:
+def _variants(scene: Scene, options: Options) -> tuple[Variant, ...]:
+    return tuple(options.curve) or tuple(VARIANTS[name] for name in _names(scene, options))
+
+
+def _names(scene: Scene, options: Options) -> tuple[str, ...]:
     """Who plays a scene; `default` goes first, for what it decides on is what all are asked."""
     ours = tuple(sorted(options.sensitivities, key=lambda name: name != "default"))
     if scene.kind == "idle" or scene.drift_ppm:
@@ -127,7 +145,7 @@ def run(options: Options) -> list[Figure]:
         for outcome in outcomes(jobs_of(options), options.kept, options.processes):
             done.append(outcome)
             write(outcome)
-    return figures(done)
+    return curve(done, options.curve) if options.curve else figures(done)
 
 
 @contextmanager

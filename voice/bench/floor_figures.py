@@ -8,7 +8,7 @@ import numpy as np
 
 from voice.bench.floor_outcome import Outcome
 from voice.bench.floor_scenes import BACKGROUNDS, COLD_ONSETS, FOR_US, GROAN, TICS, Kind
-from voice.bench.floor_variants import OTHERS, OURS
+from voice.bench.floor_variants import OTHERS, OURS, Variant
 from voice.bench.output import Figure
 from voice.stt.words import word_errors
 
@@ -160,11 +160,19 @@ IN_GENERAL: dict[str, tuple[str, str]] = {
 """Names without a sensitivity, and whose they are."""
 
 
+def curve(outcomes: Sequence[Outcome], variants: Sequence[Variant]) -> list[Figure]:
+    """What each of some variants of ours comes to in the same scenes: a point of a trade-off each."""
+    by_variant = _by_variant(outcomes, variants)
+    result: list[Figure] = []
+    for variant in variants:
+        for name, (unit, value) in PER_SENSITIVITY.items():
+            result += _figure(f"floor.{variant.name}.{name}", unit, value, by_variant, variant.name, _required)
+    return result
+
+
 def figures(outcomes: Sequence[Outcome]) -> list[Figure]:
     """Every figure that the outcomes can give."""
-    by_variant = {
-        variant.name: [out for out in outcomes if out.variant == variant.name] for variant in (*OURS, *OTHERS)
-    }
+    by_variant = _by_variant(outcomes, OURS)
     result: list[Figure] = []
     for variant in OURS:
         for name, (unit, value) in PER_SENSITIVITY.items():
@@ -190,6 +198,10 @@ def figures(outcomes: Sequence[Outcome]) -> list[Figure]:
             result += _figure(f"floor.{variant.name}.{label}", "share", value, by_variant, variant.name, _any)
     result += _cost(outcomes)
     return result
+
+
+def _by_variant(outcomes: Sequence[Outcome], ours: Sequence[Variant]) -> dict[str, list[Outcome]]:
+    return {variant.name: [out for out in outcomes if out.variant == variant.name] for variant in (*ours, *OTHERS)}
 
 
 def _cost(outcomes: Sequence[Outcome]) -> list[Figure]:

@@ -16,7 +16,7 @@ from voice.bench.floor_parts import Rendered, TimedRecogniser, render_messages
 from voice.bench.floor_phrases import MESSAGES
 from voice.bench.floor_scenes import Scene
 from voice.bench.floor_stage import World, play
-from voice.bench.floor_variants import OUR_NAMES, VARIANTS
+from voice.bench.floor_variants import Variant
 from voice.bench.floor_voices import Key, render
 
 _TALKERS = 6
@@ -26,8 +26,8 @@ _OTHERS_SILENT = 15.0
 """Seconds of our own voice that the other ways to decide get: without echo cancelling the recogniser is busy with it
 all the time, and the first seconds show it."""
 
-Job = tuple[Scene, tuple[str, ...]]
-"""A scene and the names of the variants that play it."""
+Job = tuple[Scene, tuple[Variant, ...]]
+"""A scene and who plays it."""
 
 _world: World | None = None
 
@@ -43,15 +43,17 @@ def _begin(clips: Mapping[Key, Pcm], rendered: Rendered) -> None:
 
 def _play(job: Job) -> list[Outcome]:
     assert _world is not None
-    scene, names = job
+    scene, variants = job
     outcomes: list[Outcome] = []
-    for name in names:
-        quiet = next((out for out in outcomes if not out.log and out.variant in OUR_NAMES), None)
-        if quiet is not None and name in OUR_NAMES:
-            outcomes.append(replace(quiet, variant=name))  # nobody was heard, so there was nothing to decide
-        else:
-            shorter = scene.kind == "silence" and name not in OUR_NAMES
-            outcomes.append(play(replace(scene, seconds=_OTHERS_SILENT) if shorter else scene, VARIANTS[name], _world))
+    quiet: Outcome | None = None
+    for variant in variants:
+        if quiet is not None and variant.ours:
+            outcomes.append(replace(quiet, variant=variant.name))  # nobody was heard, so there was nothing to decide
+            continue
+        shorter = scene.kind == "silence" and not variant.ours
+        outcomes.append(play(replace(scene, seconds=_OTHERS_SILENT) if shorter else scene, variant, _world))
+        if variant.ours and not outcomes[-1].log:
+            quiet = outcomes[-1]
     return outcomes
 
 

@@ -28,10 +28,9 @@ from voice.bench.floor_outcome import Log, Outcome
 from voice.bench.floor_parts import MeteredChain, OneSidedServer, Rendered, RenderedVoice, TimedRecogniser
 from voice.bench.floor_phrases import MESSAGES
 from voice.bench.floor_scenes import FOR_US, Scene
-from voice.bench.floor_variants import Variant
+from voice.bench.floor_variants import END_SILENCE, Variant
 from voice.bench.floor_voices import Key
 from voice.config import Config
-from voice.core.floor_rules import FloorRules
 from voice.core.session import Session, SessionRules
 from voice.stt.endpoint import EndpointRules
 from voice.stt.listener import Listener
@@ -145,14 +144,14 @@ class _Stage:
         loop = asyncio.get_running_loop()
         random, config = Random(self.scene.seed), Config()
         ids = lambda: str(uuid.UUID(int=random.getrandbits(128)))  # noqa: E731
-        rules = SessionRules(floor=FloorRules.of(self.variant.sensitivity))
+        rules = SessionRules(floor=self.variant.rules)
         session = Session(rules, RATE, ids, lambda: "")
         session.floor = self.variant.floor(rules.floor)
         player = Player(RATE)
         listener = Listener(
             self.world.recogniser,
             lambda event: conversation.feed(event),
-            EndpointRules(end_silence=config.ears.end_silence),
+            EndpointRules(end_silence=self.variant.changed.get(END_SILENCE, config.ears.end_silence)),
             new_id=ids,
             detector=self.world.detector,
             early=self.world.early,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 
 from voice.audio.echo import EchoCanceller, NoCanceller, TwoFilterCanceller, WebRtcCanceller
 from voice.core.evidence import Evidence, Partial, Utterance, VoiceActivity
@@ -69,6 +69,31 @@ class Variant:
     sensitivity: Sensitivity = "default"
     canceller: Callable[[], EchoCanceller] = TwoFilterCanceller
     floor: Callable[[FloorRules], Floor] = Floor
+    changed: Mapping[str, float] = field(default_factory=dict)
+    """Numbers that are not as usual: fields of `FloorRules`, or `END_SILENCE`."""
+
+    @property
+    def ours(self) -> bool:
+        """Whether it hears as we do; what it then decides may differ."""
+        return self.canceller is TwoFilterCanceller and self.floor is Floor
+
+    @property
+    def rules(self) -> FloorRules:
+        """The numbers that the floor decides by."""
+        changed = {name: value for name, value in self.changed.items() if name != END_SILENCE}
+        return replace(FloorRules.of(self.sensitivity), **changed)  # type: ignore[arg-type]  # all are floats
+
+
+END_SILENCE = "end_silence"
+"""The one number that may be varied and is not the floor's but the ears'."""
+
+VARIABLE = (END_SILENCE, *(each.name for each in fields(FloorRules) if each.type in ("float", "float | None")))
+"""What may be varied."""
+
+
+def varied(sensitivity: Sensitivity, name: str, values: Sequence[float]) -> tuple[Variant, ...]:
+    """A sensitivity with one of its numbers at each of some values."""
+    return tuple(Variant(f"{sensitivity}.{name}={value:g}", sensitivity, changed={name: value}) for value in values)
 
 
 OURS: tuple[Variant, ...] = (
