@@ -24,9 +24,11 @@ from voice.core.server_events import (
     Widget,
 )
 from voice.server.events import Received
-from voice.server.infermedica import frame_of
+from voice.server.infermedica import Frames
 from voice.timeloop import run_virtual
+from voice.wire.assumptions import Assumptions
 from voice.wire.infermedica import decode
+from voice.wire.spellings import ASSUMED
 
 
 class TestFirstFrame:
@@ -199,6 +201,7 @@ class TestLaterFrames:
         run_virtual(main())
 
 
+FRAMES = Frames(Assumptions(ASSUMED))
 WORDS = st.text(max_size=20).filter(lambda text: not any("\ud800" <= char <= "\udfff" for char in text))
 IDS = st.uuids().map(str)
 WIDGETS = st.builds(Widget, st.sampled_from(["hints", "form"]), st.dictionaries(st.sampled_from(["a", "b"]), WORDS))
@@ -220,11 +223,11 @@ EVENTS = st.one_of(
 @given(EVENTS)
 def test_what_the_server_tells_is_what_the_client_understands(event: Any) -> None:
     """The two ends share one table of spellings; this holds them to one meaning."""
-    assert decode(frame_of(event)) == (event,)
+    assert decode(FRAMES.frame_of(event)) == (event,)
 
 
 def test_an_accepted_message_is_told_with_its_turn_and_its_interruption() -> None:
     """Hurts the record of what was heard."""
     event = Received(uuid(1), uuid(2), "Hi", True, "", None, 0.0)
-    assert json.loads(frame_of(event))["user_message"]["played_content"] == ""
-    assert decode(frame_of(event)) == (UserAccepted(uuid(1), uuid(2), "Hi"),)
+    assert json.loads(FRAMES.frame_of(event))["user_message"]["played_content"] == ""
+    assert decode(FRAMES.frame_of(event)) == (UserAccepted(uuid(1), uuid(2), "Hi"),)

@@ -24,7 +24,7 @@ class TestToken:
         async def main() -> None:
             async with flow_server(token="right") as server, raw(server, additional_headers=headers) as client:
                 assert await client.closed() == 1008
-            async with flow_server(token="right", rules=ServerRules(refusal="http")) as server:
+            async with flow_server(token="right", assume={"refusal.style": "http"}) as server:
                 with pytest.raises(InvalidStatus) as refused:
                     async with raw(server, additional_headers=headers):
                         pass
@@ -35,10 +35,9 @@ class TestToken:
     @pytest.mark.parametrize("refusal", ["close", "http"])
     def test_the_right_one_is_let_in(self, refusal: Any) -> None:
         async def main() -> None:
-            rules = ServerRules(refusal=refusal)
             headers = {"Authorization": "Bearer right"}
             async with (
-                flow_server(token="right", rules=rules) as server,
+                flow_server(token="right", assume={"refusal.style": refusal}) as server,
                 raw(server, CREATE, additional_headers=headers) as client,
             ):
                 assert (await client.next())["type"] == "conversation.created"

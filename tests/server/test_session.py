@@ -6,7 +6,6 @@ import pytest
 
 from tests.server.raw import CREATE, create, error_of, raw, types
 from tests.wire.lab import FLOW, flow_server
-from voice.server.rules import ServerRules
 from voice.timeloop import run_virtual
 
 
@@ -143,9 +142,9 @@ class TestOpening:
 
     def test_as_a_row_of_the_snapshot(self) -> None:
         async def main() -> None:
-            rules = ServerRules(opening="snapshot")
+            assume = {"opening.arrives": "snapshot"}
             first = create(opening_message_enabled=True)
-            async with flow_server(rules=rules) as server, raw(server, first) as client:
+            async with flow_server(assume=assume) as server, raw(server, first) as client:
                 (row,) = (await client.next())["conversation"]["messages"]
                 assert row["content_parts"] == [{"type": "text", "text": "Hello. What is it?"}]
                 assert types(await client.turn(1))[0] == "user_message.created"

@@ -89,9 +89,14 @@ class Client:
 
 @contextlib.asynccontextmanager
 async def flow_server(
-    faults: str = "", token: str | None = None, rules: ServerRules | None = None, flow: str = FLOW
+    faults: str = "",
+    token: str | None = None,
+    rules: ServerRules | None = None,
+    flow: str = FLOW,
+    assume: Mapping[str, str] | None = None,
 ) -> AsyncIterator[FlowServer]:
-    server = FlowServer(parse(flow % faults if "%s" in flow else flow), token=token, rules=rules)
+    text = flow % faults if "%s" in flow else flow
+    server = FlowServer(parse(text), token=token, rules=rules, assume=assume)
     await server.start()
     try:
         yield server

@@ -19,7 +19,6 @@ from tests.wire.lab import (
 )
 from voice.core.events import LinkDown, LinkUp
 from voice.core.server_events import ServerFault, TurnEnded
-from voice.server.rules import ServerRules
 from voice.timeloop import run_virtual
 from voice.wire.connection import LinkRules
 
@@ -32,8 +31,8 @@ def test_a_refused_token_is_fatal_at_once_in_one_line_without_the_token(
     caplog.set_level(logging.DEBUG)
 
     async def main() -> None:
-        rules = ServerRules(refusal=refusal)
-        async with flow_server(token="another", rules=rules) as server, client_of(server.url, token=TOKEN) as client:
+        assume = {"refusal.style": refusal}
+        async with flow_server(token="another", assume=assume) as server, client_of(server.url, token=TOKEN) as client:
             await client.running
             (down,) = client.events
             assert isinstance(down, LinkDown)

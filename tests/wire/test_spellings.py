@@ -86,6 +86,7 @@ def test_the_guesses_in_use() -> None:
         "close.handshake_refused": "1008",
         "close.no_pong": "1011",
         "close.going_away": "1001",
+        "refusal.style": "close",
         "refusal.http_status": "403",
         "location.prefix": "",
         "evidence.id": "id",

@@ -99,6 +99,7 @@ def _says_its_remedy(error: Exception) -> bool:
     from voice.stt.base import RecogniserError
     from voice.stt.models import ModelError
     from voice.tts.base import VoiceError
+    from voice.wire.assumptions import AssumptionError
 
-    kinds = (ConfigError, DemoError, TalkError, DeviceError, FlowError, RecogniserError, ModelError, VoiceError)
-    return isinstance(error, kinds)
+    ours = (ConfigError, DemoError, TalkError, FlowError, AssumptionError)
+    return isinstance(error, (*ours, DeviceError, RecogniserError, ModelError, VoiceError))

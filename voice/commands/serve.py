@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -17,16 +18,26 @@ def serve(
     flow: Annotated[Path | None, typer.Option(help="Flow file.")] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8765,
     token_env: Annotated[str, typer.Option(help="Environment variable with the token to ask for.")] = "VOICE_TOKEN",
+    assume: Annotated[
+        list[str] | None, typer.Option(help="KEY=VALUE: behave the other way where the protocol is not settled.")
+    ] = None,
+    assumptions: Annotated[bool, typer.Option("--assumptions", help="List what --assume can change, and end.")] = False,
 ) -> None:
     """Run the local conversation server on 127.0.0.1 until Ctrl-C.
 
-    Example: voice serve --flow config/flows/desk.toml --port 8765
+    Example: voice serve --flow config/flows/desk.toml --port 8765 --assume opening.arrives=snapshot
     """
     from voice.server.flow_file import load as load_flow
     from voice.server.serve import FlowServer
 
+    if assumptions:
+        print("\n".join(_listed()))
+        return
     server = FlowServer(
-        load_flow(flow or HOME / "flows" / "triage.toml"), token=os.environ.get(token_env) or None, port=port
+        load_flow(flow or HOME / "flows" / "triage.toml"),
+        token=os.environ.get(token_env) or None,
+        port=port,
+        assume=dict(_pair(entry) for entry in assume or ()),
     )
 
     async def run() -> None:
@@ -42,3 +53,18 @@ def serve(
         await server.stop()
 
     asyncio.run(run())
+
+
+def _pair(entry: str) -> tuple[str, str]:
+    key, equals, value = entry.partition("=")
+    if not equals:
+        raise ConfigError(f'--assume {entry}: no "="; write KEY=VALUE, and see voice serve --assumptions')
+    return key.strip(), value.strip()
+
+
+def _listed() -> Iterator[str]:
+    from voice.wire.spellings import ASSUMED
+
+    for name, row in ASSUMED.items():
+        yield f'{name} = "{row.value}", or "{row.alternative}"' + (" (only a client's)" if row.of_client else "")
+        yield f"    {row.why}"

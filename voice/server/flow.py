@@ -158,6 +158,10 @@ class Flow:
     """Years; below, the conversation is terminated with `too_young` at the first message."""
     too_young: str = ""
     max_message_length: int = 1500
+    opening_arrives: Literal["events", "snapshot", "both"] | None = None
+    """How the opening reaches a WebSocket client; None: as the server assumes."""
+    other_kinds: frozenset[str] = frozenset()
+    """Kinds of messages beyond the documented ones, which a client has to bear."""
     pace: Pace = Pace()
     variables: Mapping[str, str] = field(default_factory=dict)
     intents: tuple[Intent, ...] = ()

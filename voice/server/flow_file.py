@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from voice.server.flow import (
     BACK,
@@ -27,6 +27,7 @@ from voice.server.understand import Matcher, matcher
 
 _KINDS = ("intro", "follow_up", "acknowledgement", "bridge", "filler", "read_back")
 _EXPECTS = ("yes_no", "choices", "free", "number", "duration")
+_ARRIVES = ("events", "snapshot", "both")
 _ENDS = ("completed", "terminated")
 _STATES = ("present", "absent", "unknown")
 _HANDOFFS = ("stop_intent_detected",)
@@ -52,7 +53,8 @@ def parse(text: str, file: str = "flow") -> Flow:
     pace = _pace(top.table("pace"), Pace())
     variables = top.table("vars").strings()
     synonyms = _synonyms(top.table("synonyms"))
-    reader = _Reader(variables, synonyms, pace)
+    other_kinds = frozenset(head.texts("other_kinds"))
+    reader = _Reader(variables, synonyms, pace, (*_KINDS, *sorted(other_kinds)))
     steps: dict[str, Step] = {}
     for table in top.tables("step"):
         step = reader.step(table)
@@ -72,6 +74,8 @@ def parse(text: str, file: str = "flow") -> Flow:
         minimum_age=head.positive("minimum_age", int, 0),
         too_young=head.get("too_young", str, ""),
         max_message_length=head.positive("max_message_length", int, 1500, 1),
+        opening_arrives=cast(Any, head.one_of("opening_arrives", _ARRIVES)) if "opening_arrives" in head else None,
+        other_kinds=other_kinds,
         pace=pace,
         variables=variables,
         intents=tuple(reader.intent(table) for table in top.tables("intent")),
@@ -152,8 +156,10 @@ def _check_targets(flow: Flow, head: Table, top: Table) -> None:
 class _Reader:
     """Reads the parts of a flow that refer to its variables, synonyms and pace."""
 
-    def __init__(self, variables: dict[str, str], synonyms: dict[str, list[str]], pace: Pace) -> None:
-        self._variables, self._synonyms, self._default_pace = variables, synonyms, pace
+    def __init__(
+        self, variables: dict[str, str], synonyms: dict[str, list[str]], pace: Pace, kinds: tuple[str, ...]
+    ) -> None:
+        self._variables, self._synonyms, self._default_pace, self._kinds = variables, synonyms, pace, kinds
 
     def step(self, table: Table) -> Step:
         step_id = table.get("id", str)
@@ -257,7 +263,7 @@ class _Reader:
         lines = []
         for entry in table.tables(key):
             line = Line(
-                kind=entry.one_of("kind", _KINDS),
+                kind=entry.one_of("kind", self._kinds),
                 text=entry.get("text", str),
                 widgets=tuple(widget.plain() for widget in entry.tables("widgets")),
             )

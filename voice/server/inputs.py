@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 from uuid import UUID
 
@@ -105,3 +106,8 @@ def too_long(limit: int, *place: str) -> list[dict[str, str]]:
 def as_plain(model: BaseModel) -> dict[str, Any]:
     """The model as JSON values."""
     return model.model_dump(mode="json")
+
+
+def changed(settings: Mapping[str, Any], update: SettingsInput) -> dict[str, Any]:
+    """The settings with those that `update` names."""
+    return dict(settings) | update.model_dump(mode="json", exclude_unset=True)

@@ -6,8 +6,9 @@ It knows no socket: those who follow it are `Follower`s. A turn is a task of its
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from voice.core.server_events import (
@@ -27,8 +28,7 @@ from voice.server.engine import Engine, Reply, State
 from voice.server.events import Event, Follower, Malformed, Received
 from voice.server.flow import Faults, Line, Step
 from voice.server.redact import redact
-from voice.server.rules import ServerRules
-from voice.wire.spellings import assumed
+from voice.wire.assumptions import Assumptions
 
 _UNINTERRUPTIBLE = frozenset({"acknowledgement", "bridge", "filler"})
 """Stated; the values of the other kinds are in the table of assumptions."""
@@ -45,6 +45,8 @@ class _Turn:
     asked: bool = False
     """Something of a question was sent."""
     frames: int = 0
+    in_history: deque[str] = field(default_factory=deque)
+    """Ids of the messages to come that stand in the history already."""
     late: tuple[Event, ...] = ()
     """What would still come after a preemption, as a fault."""
     partial: HistoryRow | None = None
@@ -64,7 +66,7 @@ class HostedConversation:
         settings: Mapping[str, Any],
         assessment: Mapping[str, Any],
         *,
-        rules: ServerRules,
+        assumed: Assumptions,
         new_id: Callable[[], str],
         age_years: float | None = None,
     ) -> None:
@@ -74,7 +76,7 @@ class HostedConversation:
         self.is_terminated = False
         self.rows: list[HistoryRow] = []
         self.received: list[Received] = []
-        self._engine, self._rules, self._new_id = engine, rules, new_id
+        self._engine, self._assumed, self._new_id = engine, assumed, new_id
         self._given = assessment
         self._state = engine.start(age_years)
         self._turn: _Turn | None = None
@@ -96,21 +98,28 @@ class HostedConversation:
 
     def assessment(self) -> dict[str, Any]:
         """The whole assessment as of now."""
-        return assessment(self._given, self._state)
+        return assessment(self._given, self._state, self._assumed)
 
     # ------------------------------------------------------------------ turns
 
-    def open(self) -> None:
-        """Say the opening, if the settings ask for it."""
-        if not self.settings["opening_message_enabled"] or self._turn is not None:
+    def open(self, form: str | None = None) -> None:
+        """Say the opening, if the settings ask for it.
+
+        `form`: "events", "snapshot" (rows of the history, there at once) or "both" (the same messages in both ways);
+        None: as the flow says, else as assumed.
+        """
+        if not self.settings["opening_message_enabled"]:
             return
+        form = form or self._engine.flow.opening_arrives or self._assumed["opening.arrives"]
         reply = self._engine.opening(self._state)
         turn = _Turn(self._new_id(), self._state, reply.step)
-        turn.has_event = assumed("opening.turn_event") == "turn_completed"
-        if self._rules.opening == "snapshot":
-            self.rows += [self._row(self._new_id(), turn.id, line) for line in reply.lines]
-            return
-        self._start(turn, reply)
+        if form != "events":
+            rows = [self._row(self._new_id(), turn.id, line) for line in reply.lines]
+            self.rows += rows
+            turn.in_history = deque(row.id for row in rows)
+        if form != "snapshot":
+            turn.has_event = self._assumed["opening.turn_event"] == "turn_completed"
+            self._start(turn, reply)
 
     def has(self, message_id: str | None) -> bool:
         """Whether a user message with this id was taken before."""
@@ -119,13 +128,13 @@ class HostedConversation:
     def receive(self, message: Mapping[str, Any], now: float) -> None:
         """Take a validated user message: end the running turn and start the next. The same id again: no new turn."""
         found = next((earlier for earlier in self.received if earlier.id == message["id"]), None)
-        if found is not None and assumed("resend.same_id") == "one_turn":
+        if found is not None and self._assumed["resend.same_id"] == "one_turn":
             self._emit(found)
             return
         after: list[Event] = []
         if self._turn is not None:
             ended, after = self._preempt(self._turn)
-            if assumed("preempt.order") == "interrupted_first":
+            if self._assumed["preempt.order"] == "interrupted_first":
                 self._emit_all(ended)
             else:
                 after = ended + after
@@ -162,7 +171,7 @@ class HostedConversation:
             old.task.cancel()
         if not old.asked:
             self._state = old.before  # the new message answers the question that was open before that turn
-        if old.partial is not None and assumed("preempt.history") == "shortened":
+        if old.partial is not None and self._assumed["preempt.history"] == "shortened":
             self.rows.append(old.partial)
         ended: list[Event] = [TurnEnded(old.id, "interrupted")] if old.has_event else []
         return ended, list(old.late)
@@ -192,7 +201,9 @@ class HostedConversation:
             self._tell(turn, event)
 
     async def _say(self, turn: _Turn, line: Line, chars: int, seconds: float) -> None:
-        message_id, may = self._new_id(), can_interrupt(line.kind)
+        known = bool(turn.in_history)
+        message_id = turn.in_history.popleft() if known else self._new_id()
+        may = can_interrupt(line.kind, self._assumed)
         row = self._row(message_id, turn.id, line)
         faults = turn.faults
         size = len(row.text) if line.kind == "read_back" else chars
@@ -219,7 +230,8 @@ class HostedConversation:
                 turn.partial = replace(row, text=sent, widgets=())
             await asyncio.sleep(seconds)
         turn.late, turn.partial, turn.asked = (), None, turn.asked or may
-        self.rows.append(replace(row, text=final))
+        if not known:
+            self.rows.append(replace(row, text=final))
         self._tell(turn, completed)
 
     def _row(self, message_id: str, turn_id: str, line: Line) -> HistoryRow:
@@ -270,10 +282,9 @@ class HostedConversation:
             await asyncio.wait(tasks)
 
 
-def can_interrupt(kind: str) -> bool:
+def can_interrupt(kind: str, assumed: Assumptions) -> bool:
     """Whether a message of this kind may be interrupted: stated for the connective kinds, assumed for the rest."""
     if kind in _UNINTERRUPTIBLE:
         return False
-    return (
-        assumed(f"can_interrupt.{kind}" if kind in ("intro", "follow_up", "read_back") else "can_interrupt.*") == "true"
-    )
+    known = kind in ("intro", "follow_up", "read_back")
+    return assumed[f"can_interrupt.{kind if known else '*'}"] == "true"

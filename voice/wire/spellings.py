@@ -4,25 +4,14 @@ The pages state most names; some are only to be guessed. Each guess stands here 
 for it, and nowhere else: the codec and the local server both read this table, so that a correction is one line.
 Names that the pages do state are listed in `DOCUMENTED`; a test holds the two files that write or read frames to
 these two lists.
-
-Paths are dotted: `conversation.id` is the key `id` in the object `conversation`; the empty path is the frame itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-
-@dataclass(frozen=True, slots=True)
-class Assumption:
-    """A guess: what we write (`value`), what else it may be (`alternative`), and `why` we took the first."""
-
-    value: str
-    alternative: str
-    why: str
-
+from voice.wire.assumptions import Assumption, Assumptions
 
 _PAST_TENSE = "each confirmation is the past tense of the client's verb (create/created, resume/resumed are stated)"
 _OWN_KEY = "each frame carries its object under a key named after it (user_message, assistant_message are stated)"
@@ -54,10 +43,11 @@ ASSUMED: Final[Mapping[str, Assumption]] = {
     "preempt.order": Assumption("interrupted_first", "accepted_first", "the old turn ends before the new one starts"),
     "preempt.history": Assumption("completed_only", "shortened", "completed is the durable event; deltas are not"),
     "resend.same_id": Assumption("one_turn", "two_turns", "HTTP promises this, and the id is for correlation"),
-    "played_content.scope": Assumption("turn", "message", "the field's text names no message id"),
+    "played_content.scope": Assumption("turn", "message", "the field's text names no message id", of_client=True),
     "close.handshake_refused": Assumption("1008", "1002", "1008 is the only code the pages name"),
     "close.no_pong": Assumption("1011", "1008", "what WebSocket libraries use for a failed keepalive"),
     "close.going_away": Assumption("1001", "1012", "RFC 6455, section 7.4.1: a server going down"),
+    "refusal.style": Assumption("close", "http", "1008 is stated, and it needs a finished handshake to be sent"),
     "refusal.http_status": Assumption("403", "401", "what servers answer that close before they accept"),
     "location.prefix": Assumption("", "body", "there is no body on a WebSocket; on HTTP the prefix is body"),
     # ---- fields of shapes whose tables are cut
@@ -96,35 +86,8 @@ DOCUMENTED: Final = frozenset(_STATED.split())
 """Names that the public pages state."""
 
 
-def assumed(name: str) -> str:
-    """The value of the assumption `name`. Raises KeyError for a name that is not in the table."""
-    return ASSUMED[name].value
-
-
-def read(frame: Mapping[str, Any], name: str) -> Any:
-    """What stands at the path `name`, else at its alternative, else None: a reader is lenient."""
-    assumption = ASSUMED[name]
-    found = _at(frame, assumption.value)
-    return found if found is not None else _at(frame, assumption.alternative)
-
-
-def write(frame: dict[str, Any], name: str, value: Any) -> None:
-    """Put `value` at the path `name` of `frame`; at the empty path, `value`'s keys join the frame's own."""
-    path = ASSUMED[name].value
-    if not path:
-        frame.update(value)
-        return
-    *parents, last = path.split(".")
-    place = frame
-    for key in parents:
-        place = place.setdefault(key, {})
-    place[last] = value
-
-
-def _at(frame: Mapping[str, Any], path: str) -> Any:
-    place: Any = frame
-    for key in path.split(".") if path else ():
-        if not isinstance(place, Mapping):
-            return None
-        place = place.get(key)
-    return place
+_TABLE: Final = Assumptions(ASSUMED)
+assumed: Final = _TABLE.__getitem__
+"""The value of the assumption of this name. Raises KeyError for a name that is not in the table."""
+read: Final = _TABLE.read
+write: Final = _TABLE.write
