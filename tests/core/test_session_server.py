@@ -20,9 +20,9 @@ from voice.core.server_events import (
     Snapshot,
     TurnEnded,
     UserAccepted,
-    Widget,
 )
 from voice.core.speaking import AHEAD
+from voice.core.widgets import Hints
 
 EMPTY = Snapshot("c1", resumed=False, completed=False, terminated=False, max_message_length=1500, rows=())
 
@@ -156,7 +156,7 @@ class TestText:
     def test_a_widget_without_text_is_over_at_once(self) -> None:
         """A card on the screen would block the voice."""
         stage = Stage()
-        stage.feed(MessageCompleted("m1", "t1", "intro", True, "", (Widget("hints"),)))
+        stage.feed(MessageCompleted("m1", "t1", "intro", True, "", (Hints(),)))
         stage.run(0.1)
         assert stage.heard == {"m1": ""}
         assert stage.cuts == {"m1": None}

@@ -6,8 +6,9 @@ import pytest
 
 from tests.core.stage import TEN, Stage
 from voice.core.events import Caption, Cause, ClauseFailed, ClauseVoiced
-from voice.core.server_events import MessageWidget, Widget
+from voice.core.server_events import MessageWidget
 from voice.core.speaking import AHEAD, REMEMBERED, Remembered
+from voice.core.widgets import Hints
 
 LONG = "One two three four! " * 20
 
@@ -104,7 +105,7 @@ class TestReport:
     def test_a_transient_widget_is_nothing_for_the_voice(self) -> None:
         """A card that comes before its text would make a message of its own."""
         stage = Stage()
-        assert stage.feed(MessageWidget("m1", "t1", Widget("hints"))) == []
+        assert stage.feed(MessageWidget("m1", "t1", Hints())) == []
         assert stage.closed == {}
 
 

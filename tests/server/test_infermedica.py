@@ -13,15 +13,32 @@ from tests.wire.lab import FLOW, flow_server, uuid
 from voice.core.server_events import (
     AssessmentChanged,
     ConversationClosed,
+    FaultDetail,
     HandoffRequested,
     MessageCompleted,
     MessageDelta,
     MessageWidget,
     Ping,
+    ServerFault,
     SettingsChanged,
     TurnEnded,
     UserAccepted,
-    Widget,
+)
+from voice.core.widgets import (
+    Condition,
+    Form,
+    FormItem,
+    Group,
+    Hints,
+    Item,
+    ReadBack,
+    RecommendationConditions,
+    RecommendationTriage,
+    SeriousFinding,
+    Specialist,
+    Summary,
+    UnknownWidget,
+    Unmatched,
 )
 from voice.server.events import Received
 from voice.server.infermedica import Frames
@@ -204,7 +221,39 @@ class TestLaterFrames:
 FRAMES = Frames(Assumptions(ASSUMED))
 WORDS = st.text(max_size=20).filter(lambda text: not any("\ud800" <= char <= "\udfff" for char in text))
 IDS = st.uuids().map(str)
-WIDGETS = st.builds(Widget, st.sampled_from(["hints", "form"]), st.dictionaries(st.sampled_from(["a", "b"]), WORDS))
+LABELS = st.lists(WORDS.filter(str.strip), max_size=3).map(tuple)
+ITEMS = st.builds(Item, WORDS, st.booleans())
+PARENTS = st.builds(Item, WORDS, st.booleans(), st.lists(ITEMS, max_size=2).map(tuple))
+
+
+def groups_of(items: st.SearchStrategy[Item]) -> st.SearchStrategy[tuple[Group, ...]]:
+    states = st.sampled_from(["present", "absent", "unknown"])
+    return st.lists(st.builds(Group, states, WORDS, st.lists(items, max_size=2).map(tuple)), max_size=2).map(tuple)
+
+
+CONDITIONS = st.builds(
+    Condition, WORDS, WORDS, WORDS, st.none() | st.floats(0, 1), st.none() | st.dictionaries(WORDS, WORDS, max_size=2)
+)
+SERIOUS = st.builds(SeriousFinding, WORDS, WORDS, WORDS, LABELS)
+WIDGETS = st.one_of(
+    st.builds(Hints, LABELS),
+    st.builds(Form, st.lists(st.builds(FormItem, WORDS, LABELS), max_size=2).map(tuple)),
+    st.builds(RecommendationTriage, WORDS, st.none() | st.builds(Specialist, WORDS, WORDS), WORDS),
+    st.builds(
+        RecommendationConditions,
+        st.lists(CONDITIONS, max_size=2).map(tuple),
+        st.booleans(),
+        st.lists(SERIOUS, max_size=2).map(tuple),
+    ),
+    st.builds(
+        Summary,
+        WORDS,
+        groups_of(PARENTS),
+        st.none() | st.builds(Unmatched, WORDS, WORDS, st.lists(ITEMS, max_size=2).map(tuple)),
+    ),
+    st.builds(ReadBack, groups_of(ITEMS)),
+    st.builds(UnknownWidget, st.just("hologram"), st.dictionaries(st.sampled_from(["a", "b"]), WORDS)),
+)
 EVENTS = st.one_of(
     st.builds(MessageDelta, IDS, IDS, WORDS, st.booleans() | st.none(), WORDS),
     st.builds(MessageCompleted, IDS, IDS, WORDS, st.booleans(), WORDS, st.lists(WIDGETS, max_size=2).map(tuple)),
@@ -215,6 +264,8 @@ EVENTS = st.one_of(
     st.builds(HandoffRequested, WORDS, WORDS),
     st.builds(ConversationClosed, st.booleans()),
     st.builds(SettingsChanged, st.just({"language": "en", "max_message_length": 90}), st.just(90)),
+    st.just(ServerFault("overload", "later")),
+    st.just(ServerFault("invalid_payload", "1 error", (FaultDetail("user_message.content", "too short", "short"),))),
     st.just(Ping()),
 )
 
@@ -230,4 +281,4 @@ def test_an_accepted_message_is_told_with_its_turn_and_its_interruption() -> Non
     """Hurts the record of what was heard."""
     event = Received(uuid(1), uuid(2), "Hi", True, "", None, 0.0)
     assert json.loads(FRAMES.frame_of(event))["user_message"]["played_content"] == ""
-    assert decode(FRAMES.frame_of(event)) == (UserAccepted(uuid(1), uuid(2), "Hi"),)
+    assert decode(FRAMES.frame_of(event)) == (UserAccepted(uuid(1), uuid(2), "Hi", True, ""),)

@@ -121,7 +121,9 @@ def test_a_refused_first_frame_is_fatal_with_the_servers_code() -> None:
             await client.running
             fault, down = client.events
             assert isinstance(fault, ServerFault)
-            assert fault.details == ("conversation.settings.channel: Input should be 'text' or 'voice'",)
+            assert [(detail.location, detail.message) for detail in fault.details] == [
+                ("conversation.settings.channel", "Input should be 'text' or 'voice'")
+            ]
             assert down == LinkDown("the server refused the conversation: invalid_payload", True)
 
     run_virtual(main())

@@ -9,6 +9,7 @@ from voice.core.server_events import (
     AssessmentChanged,
     BadFrame,
     ConversationClosed,
+    FaultDetail,
     HandoffRequested,
     HistoryRow,
     Ignored,
@@ -22,8 +23,8 @@ from voice.core.server_events import (
     Snapshot,
     TurnEnded,
     UserAccepted,
-    Widget,
 )
+from voice.core.widgets import Hints, UnknownWidget
 from voice.wire.infermedica import decode
 
 A, T, U, C = "9e1d4c77", "c2a9e7d0", "5a0b8c1e", "0b7c1f52"
@@ -58,7 +59,7 @@ EVERY_FRAME: list[tuple[dict[str, Any], ServerEvent]] = [
             "type": "conversation.user_message.created",
             "user_message": {"id": U, "turn_id": T, "content": "Mine", "is_interrupted": True, "played_content": "It"},
         },
-        UserAccepted(U, T, "Mine"),
+        UserAccepted(U, T, "Mine", True, "It"),
     ),
     (delta(delta="Since when "), MessageDelta(A, T, "follow_up", True, "Since when ")),
     (
@@ -66,11 +67,11 @@ EVERY_FRAME: list[tuple[dict[str, Any], ServerEvent]] = [
             "type": "conversation.assistant_message.ui_widget",
             "assistant_message": {"id": A, "turn_id": T, "widget": HINTS},
         },
-        MessageWidget(A, T, Widget("hints", {"hints": ["Today", "A few days", "Longer"]})),
+        MessageWidget(A, T, Hints(("Today", "A few days", "Longer"))),
     ),
     (
         completed(text("Since "), {"type": "ui_widget", "widget": HINTS}, text("when?")),
-        MessageCompleted(A, T, "follow_up", True, "Since when?", (Widget("hints", {"hints": HINTS["hints"]}),)),
+        MessageCompleted(A, T, "follow_up", True, "Since when?", (Hints(("Today", "A few days", "Longer")),)),
     ),
     (
         {"type": "conversation.assessment.updated", "assessment": {"evidence": [], "sex": None}},
@@ -107,7 +108,9 @@ EVERY_FRAME: list[tuple[dict[str, Any], ServerEvent]] = [
                 "details": [{"location": "user_message.content", "message": "at least 1", "type": "string_too_short"}],
             },
         },
-        ServerFault("invalid_payload", "too short", ("user_message.content: at least 1",)),
+        ServerFault(
+            "invalid_payload", "too short", (FaultDetail("user_message.content", "at least 1", "string_too_short"),)
+        ),
     ),
     ({"type": "error", "code": "x", "message": "flat"}, ServerFault("x", "flat")),
     ({"type": "error"}, ServerFault("unknown", "")),
@@ -247,7 +250,7 @@ def test_unknown_kinds_parts_fields_and_widgets_pass_through_or_are_left_out() -
         can_interrupt="maybe",
         mood="calm",
     )
-    widgets = (Widget("hologram", {"n": 1}), Widget("", {"n": 2}))
+    widgets = (UnknownWidget("hologram", {"n": 1}), UnknownWidget("", {"n": 2}))
     assert one(frame) == MessageCompleted(A, T, "lullaby", None, "One two", widgets)
 
 

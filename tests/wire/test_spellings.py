@@ -13,7 +13,7 @@ from voice.wire.spellings import ASSUMED, DOCUMENTED, assumed, read, write
 VOICE = Path(__file__).resolve().parents[2] / "voice"
 
 OURS = {"json", "failed", "interrupted"}
-"""Words in the two files that are no spellings of the wire."""
+"""Words in these files that are no spellings of the wire."""
 
 
 def wire_words(path: Path) -> set[str]:
@@ -33,7 +33,13 @@ def wire_words(path: Path) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("module", ["wire/infermedica.py", "server/infermedica.py", "server/assessment.py"])
+MODULES = [
+    *(f"wire/infermedica{part}.py" for part in ("", "_payloads", "_widgets", "_bodies")),
+    *("server/infermedica.py", "server/assessment.py"),
+]
+
+
+@pytest.mark.parametrize("module", MODULES)
 def test_every_name_on_the_wire_is_stated_by_the_pages_or_stands_in_the_table(module: str) -> None:
     """Hurts whoever has to follow a correction of the vendor's."""
     unknown = wire_words(VOICE / module) - DOCUMENTED - set(ASSUMED) - OURS

@@ -7,12 +7,9 @@ Other cards repeat their text (a recommendation) or are answers to choose from (
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-from voice.core.server_events import Widget
-
-_READ = ("read_back", "summary")
+from voice.core.widgets import Group, Item, ReadBack, Summary, Unmatched, Widget
 
 
 def spoken(widgets: Iterable[Widget]) -> str:
@@ -22,30 +19,23 @@ def spoken(widgets: Iterable[Widget]) -> str:
     """
     sentences: list[str] = []
     for widget in widgets:
-        if widget.type in _READ:
-            groups = [*_mappings(widget.data.get("groups")), *_mappings([widget.data.get("unmatched")])]
-            changed = any(item.get("highlighted") is True for group in groups for item in _items(group))
+        if isinstance(widget, (ReadBack, Summary)):
+            groups: list[Group | Unmatched] = list(widget.groups)
+            if isinstance(widget, Summary) and widget.unmatched is not None:
+                groups.append(widget.unmatched)
+            changed = any(item.highlighted for group in groups for item in _flat(group.items))
             sentences += filter(None, (_sentence(group, changed) for group in groups))
     return " ".join(sentences)
 
 
-def _sentence(group: Mapping[str, Any], changed: bool) -> str:
-    names = [
-        name
-        for item in _items(group)
-        if (item.get("highlighted") is True or not changed) and isinstance(name := item.get("name"), str) and name
-    ]
+def _sentence(group: Group | Unmatched, changed: bool) -> str:
+    names = [item.name for item in _flat(group.items) if item.name and (item.highlighted or not changed)]
     if not names:
         return ""
-    title = group.get("title")
-    lead = f"{title[:1].upper()}{title[1:]}: " if isinstance(title, str) and title else ""
+    lead = f"{group.title[:1].upper()}{group.title[1:]}: " if group.title else ""
     return f"{lead}{', '.join(names)}."
 
 
-def _items(group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The items of a group, each followed by its children."""
-    return [entry for item in _mappings(group.get("items")) for entry in (item, *_mappings(item.get("children")))]
-
-
-def _mappings(found: Any) -> list[Mapping[str, Any]]:
-    return [entry for entry in found if isinstance(entry, Mapping)] if isinstance(found, (list, tuple)) else []
+def _flat(items: Iterable[Item]) -> list[Item]:
+    """The items, each followed by its children."""
+    return [entry for item in items for entry in (item, *_flat(item.children))]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from voice.core.events import Cause, MessageClosed
 from voice.core.playhead import Heard
 from voice.core.script import Script
-from voice.core.server_events import Widget
+from voice.core.widgets import Widget
 
 
 @dataclass(slots=True)

@@ -7,13 +7,12 @@ a number. A message that may not be interrupted and asks nothing ("One moment, p
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from voice.core.choices import meaning
 from voice.core.expectation import FREE, Expectation
 from voice.core.message import Message
-from voice.core.server_events import Widget
+from voice.core.widgets import Form, Hints, Widget
 
 _YES_NO = re.compile(
     r"(?:^|[.!?,;:]\s+)(?:and |so |please |now )*"
@@ -44,23 +43,11 @@ def offered(widgets: Iterable[Widget]) -> tuple[str, ...]:
     """The answers that hints offer; else those of a form, if all its items have the same: one spoken answer to a form
     whose items differ belongs to none of them alone."""
     found = list(widgets)
-    hints = [label for widget in found if widget.type == "hints" for label in _labels(widget.data.get("hints"))]
+    hints = [label for widget in found if isinstance(widget, Hints) for label in widget.labels]
     if hints:
         return tuple(dict.fromkeys(hints))
-    items = [widget.data.get("items") for widget in found if widget.type == "form"]
-    lists = {
-        _labels(item.get("choices"))
-        for entries in items
-        if isinstance(entries, (list, tuple))
-        for item in entries
-        if isinstance(item, Mapping)
-    }
+    lists = {item.choices for widget in found if isinstance(widget, Form) for item in widget.items}
     return lists.pop() if len(lists) == 1 else ()
-
-
-def _labels(found: Any) -> tuple[str, ...]:
-    labels = found if isinstance(found, (list, tuple)) else ()
-    return tuple(label for label in labels if isinstance(label, str) and label.strip())
 
 
 def _is_number(label: str) -> bool:

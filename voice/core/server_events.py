@@ -11,14 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from voice.core.diagnostics import ToolCall, TraceMessage, TraceSpan
-
-
-@dataclass(frozen=True, slots=True)
-class Widget:
-    """A piece of structured UI: `type` and the rest of the object as it came."""
-
-    type: str
-    data: Mapping[str, Any] = field(default_factory=dict)
+from voice.core.widgets import Widget
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +54,9 @@ class UserAccepted:
     id: str
     turn_id: str
     content: str
+    is_interrupted: bool = False
+    played_content: str | None = None
+    """What was heard before, redacted; None where nothing was interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +133,21 @@ class ConversationClosed:
 
 
 @dataclass(frozen=True, slots=True)
+class FaultDetail:
+    """One field that failed the server's validation: where it stands, what is wrong, and the name of the rule."""
+
+    location: str
+    message: str
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ServerFault:
     """The server's error envelope. `code` is stable; `message` is for the operator, never for the user."""
 
     code: str
     message: str
-    details: tuple[str, ...] = ()
+    details: tuple[FaultDetail, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

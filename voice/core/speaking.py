@@ -29,6 +29,7 @@ from voice.core.playhead import Heard, Playhead
 from voice.core.script import Script, speakable
 from voice.core.server_events import MessageCompleted, MessageDelta, MessageWidget
 from voice.core.text import joined
+from voice.core.widgets import with_transient
 
 AHEAD = 2.0
 """Seconds of audio kept between the synthesiser and the loudspeaker: outlasts a stall of the machine, and bounds
@@ -105,7 +106,7 @@ class Speaking:
         """A widget that comes before the message is complete; the complete one has it, too."""
         message = self._open.get(event.id)
         if message is not None and not message.script.complete:
-            message.widgets = (*message.widgets, event.widget)
+            message.widgets = with_transient(message.widgets, event.widget)
 
     def _message(self, event: MessageDelta | MessageCompleted) -> Message | None:
         if event.id in self._closed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import ValidationError
@@ -20,8 +21,8 @@ from voice.core.server_events import (
     ServerFault,
     SettingsChanged,
     TurnEnded,
-    Widget,
 )
+from voice.core.widgets import Widget
 from voice.server.events import Event, Malformed, Received
 from voice.server.inputs import (
     CONVERSATION_ID,
@@ -33,6 +34,7 @@ from voice.server.inputs import (
 )
 from voice.server.session import HostedConversation
 from voice.wire.assumptions import Assumptions
+from voice.wire.infermedica_widgets import encode_widget
 from voice.wire.json_frame import BadFrameError, parse
 
 
@@ -164,7 +166,7 @@ class Frames:
                 body = _head(event) | {"delta": event.text}
                 return {"type": "conversation.assistant_message.delta", "assistant_message": body}
             case MessageWidget():
-                body = {"id": event.id, "turn_id": event.turn_id, "widget": _widget(event.widget)}
+                body = {"id": event.id, "turn_id": event.turn_id, "widget": encode_widget(event.widget)}
                 return {"type": "conversation.assistant_message.ui_widget", "assistant_message": body}
             case MessageCompleted():
                 frame = {"type": "conversation.assistant_message.completed"}
@@ -185,6 +187,8 @@ class Frames:
                 return self._placed({"type": "conversation.settings.updated"}, "path.settings", dict(event.settings))
             case ServerFault():
                 body = {"code": event.code, "message": event.message}
+                if event.details:
+                    body["details"] = [asdict(detail) for detail in event.details]
                 return self._placed({"type": "error"}, "path.error", body)
             case Ping():
                 return {"type": "ping"}
@@ -217,13 +221,9 @@ def _head(event: MessageDelta | MessageCompleted) -> dict[str, Any]:
     return {"id": event.id, "turn_id": event.turn_id, "kind": event.kind, "can_interrupt": event.can_interrupt}
 
 
-def _widget(widget: Widget) -> dict[str, Any]:
-    return {"type": widget.type, **widget.data}
-
-
 def _parts(text: str, widgets: tuple[Widget, ...]) -> list[dict[str, Any]]:
     parts: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
-    return parts + [{"type": "ui_widget", "widget": _widget(widget)} for widget in widgets]
+    return parts + [{"type": "ui_widget", "widget": encode_widget(widget)} for widget in widgets]
 
 
 def _row(row: HistoryRow) -> dict[str, Any]:

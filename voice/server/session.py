@@ -21,14 +21,15 @@ from voice.core.server_events import (
     MessageWidget,
     SettingsChanged,
     TurnEnded,
-    Widget,
 )
+from voice.core.widgets import Widget
 from voice.server.assessment import assessment
 from voice.server.engine import Engine, Reply, State
 from voice.server.events import Event, Follower, Malformed, Received
 from voice.server.flow import Faults, Line, Step
 from voice.server.redact import redact
 from voice.wire.assumptions import Assumptions
+from voice.wire.infermedica_widgets import decode_widget
 
 _UNINTERRUPTIBLE = frozenset({"acknowledgement", "bridge", "filler"})
 """Stated; the values of the other kinds are in the table of assumptions."""
@@ -238,10 +239,7 @@ class HostedConversation:
         widgets: tuple[Widget, ...] = ()
         text = line.text
         if self.settings["ui_widgets_enabled"]:
-            widgets = tuple(
-                Widget(str(entry["type"]), {key: value for key, value in entry.items() if key != "type"})
-                for entry in line.widgets
-            )
+            widgets = tuple(decode_widget(entry) for entry in line.widgets)
             if line.kind == "read_back" and widgets:
                 text = self._engine.flow.read_back.widget_text
         return HistoryRow("assistant", message_id, turn_id, text, line.kind, widgets)

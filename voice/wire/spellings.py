@@ -81,6 +81,9 @@ conversation_completed conversation_terminated missing_token
 age value unit year month sex male female relationship self child other
 evidence unmatched_evidence conditions recommendation state origin present absent unknown
 seeded initial asked spontaneous probability name common_name condition_details
+hints form items choices recommendation_triage triage_level specialist channel recommendation_conditions
+has_emergency_findings serious_findings parent_ids summary patient groups title highlighted children unmatched note
+assistant_messages
 """
 DOCUMENTED: Final = frozenset(_STATED.split())
 """Names that the public pages state."""
