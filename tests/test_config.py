@@ -9,7 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from voice.config import HOME, Config, ConfigError, FloorConfig, load, load_pacing, load_phrases, read_toml
+from voice.config import (
+    HOME,
+    Config,
+    ConfigError,
+    FloorConfig,
+    load,
+    load_card_words,
+    load_pacing,
+    load_phrases,
+    read_toml,
+)
+from voice.core.card_words import WORDLESS, CardWords
+from voice.core.cards import CardRules
 from voice.core.floor_rules import FloorRules
 from voice.core.pacing import DEFAULT_RULES, KindRule
 from voice.core.phrases import Phrases
@@ -35,6 +47,8 @@ class TestMistakes:
             ("[server]\nsex = 'x'", "server.sex", "'female' or 'male'"),
             ("[server]\nage = 131", "server.age", "less than or equal to 130"),
             ("[ears]\nend_silence = nan", "ears.end_silence", "mend that value"),
+            ("[server]\nscreen = 'no'", "server.screen", "True, False or 'auto'"),
+            ("[voice]\nread_choices = 'often'", "voice.read_choices", "'never', 'useful' or 'always'"),
             ("[floor]\ngive_up = 0", "floor.give_up", "greater than 0"),
             ("[floor]\nstop_phrases = 'stop'", "floor.stop_phrases", 'write stop_phrases = ["..."]'),
             ("[floor]\nstop_phrases = ['stop', 1]", "floor.stop_phrases.1", "valid string"),
@@ -121,6 +135,20 @@ class TestDefaults:
         assert load_phrases("xx") == Phrases()
         assert "halt" in FloorConfig().rules("de").phrases.stop
 
+    def test_cards_are_read_in_every_language_that_has_words(self) -> None:
+        """A Pole would hear English sentences, or the English program without its file none."""
+        assert load_card_words("en-GB") == CardWords()
+        assert "wezwać karetkę" in load_card_words("pl").triage["emergency_ambulance"]
+        assert load_card_words("pt") == WORDLESS
+        languages = read_toml(HOME / "phrases.toml")
+        assert all(set(load_card_words(name).triage) == set(CardWords().triage) for name in languages)
+
+    @pytest.mark.parametrize(("screen", "shown"), [("true", True), ("false", False), ("'auto'", False)])
+    def test_what_a_screen_shows_is_not_read(self, file: Path, screen: str, shown: bool) -> None:
+        """Somebody without a screen would hear half of it, somebody with one everything twice."""
+        file.write_text(f"[server]\nscreen = {screen}\n[voice]\nread_choices = 'never'", encoding="utf-8")
+        assert load(file).card_rules() == CardRules(shown=shown, choices="never")
+
     def test_a_sensitivity_is_a_word(self, file: Path) -> None:
         """Who tunes a kiosk in a loud hall has no time for numbers."""
         file.write_text("[floor]\nsensitivity = 'relaxed'", encoding="utf-8")
@@ -173,6 +201,14 @@ class TestWhatAnEditorOrAHandDoes:
         file.write_text("[en]\nstop = []\nbackchannels = []\nnoises = []\nanswers = []\nothers = []\nother = []")
         with pytest.raises(ConfigError, match=r"en\.other: unknown key; did you mean others"):
             load_phrases("en", file)
+
+    def test_a_sentence_without_its_gap_is_named(self, file: Path) -> None:
+        """The voice would say "You can say" and nothing, or stop in the middle of a conversation."""
+        text = (HOME / "phrases.toml").read_text(encoding="utf-8")
+        for slip in ("You can say.", "You can say {choice}.", "You can say {choices"):
+            file.write_text(text.replace("You can say {choices}.", slip), encoding="utf-8")
+            with pytest.raises(ConfigError, match=r"en\.cards\.choices: \{choices\} belongs in it"):
+                load_card_words("en", file)
 
     def test_a_mark_at_the_beginning_is_no_mistake(self, file: Path) -> None:
         """Some editors put it there, and nobody can see it."""

@@ -5,12 +5,16 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from string import Formatter
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, ValidationInfo, field_validator
 
+from voice.core.card_words import FIELDS, WORDLESS, CardWords
+from voice.core.cards import CardRules, ReadChoices
 from voice.core.floor_rules import FloorRules, Sensitivity
 from voice.core.pacing import DEFAULT_RULES, KindRule, Pacing
 from voice.core.phrases import Phrases
@@ -39,6 +43,10 @@ class ServerConfig(_Table):
     age: int | None = Field(default=None, ge=1, le=130)
     """Years; the protocol counts younger children in months."""
     sex: Literal["female", "male"] | None = None
+    screen: Literal[True, False, "auto"] = "auto"
+    """Whether somebody sees the widgets on a screen; "auto": as the program that runs shows them or not."""
+    widgets: bool = True
+    """Whether the server is asked for widgets at all."""
 
 
 class VoiceConfig(_Table):
@@ -47,6 +55,8 @@ class VoiceConfig(_Table):
     engine: str = "espeak"
     language: str = "en-us"
     wpm: int = Field(default=175, ge=80, le=450)
+    read_choices: ReadChoices = "useful"
+    """Whether the answers that hints and forms offer are read out where no screen shows them."""
 
 
 class EarsConfig(_Table):
@@ -100,6 +110,11 @@ class Config(_Table):
     sound: SoundConfig = SoundConfig()
     floor: FloorConfig = FloorConfig()
 
+    def card_rules(self) -> CardRules:
+        """How widgets are read out. No program here shows them yet, so "auto" reads them. Raises ConfigError."""
+        words = load_card_words(self.server.language)
+        return CardRules(self.server.screen is True, self.voice.read_choices, words)
+
 
 class _KindConfig(_Table):
     can_interrupt: bool = True
@@ -108,12 +123,43 @@ class _KindConfig(_Table):
     early_speech: Literal["hold", "ignore"] = "hold"
 
 
+class _CardsConfig(_Table):
+    choices: str
+    examples: str
+    each: str
+    numbers: str
+    pair: str
+    last: str
+    serious: str
+    emergency: str
+    conditions: str
+    specialist: str
+    triage: Mapping[str, str]
+    channels: Mapping[str, str]
+    states: Mapping[str, str]
+
+    @field_validator(*FIELDS)
+    @classmethod
+    def _has_its_fields(cls, sentence: str, info: ValidationInfo) -> str:
+        wanted = FIELDS[info.field_name or ""]
+        try:
+            found = {name for _, name, *_ in Formatter().parse(sentence) if name is not None}
+        except ValueError:
+            found = set()
+        if found != wanted:
+            raise ValueError(
+                f"{' and '.join(f'{{{name}}}' for name in sorted(wanted))} belongs in it, and nothing else in braces"
+            )
+        return sentence
+
+
 class _PhrasesConfig(_Table):
     stop: tuple[str, ...]
     backchannels: tuple[str, ...]
     noises: tuple[str, ...]
     answers: tuple[str, ...]
     others: tuple[str, ...]
+    cards: _CardsConfig | None = None
 
 
 class _Languages(RootModel[dict[str, _PhrasesConfig]]):
@@ -198,10 +244,24 @@ def load_pacing(path: Path | None = None) -> Pacing:
 def load_phrases(language: str, path: Path | None = None) -> Phrases:
     """The phrases of a language ("pl", "en-GB") in `path` (default: config/phrases.toml); English for one that is not
     in it. Raises ConfigError."""
+    found = _phrases(language, path)
+    return Phrases() if found is None else Phrases(**found.model_dump(exclude={"cards"}))
+
+
+def load_card_words(language: str, path: Path | None = None) -> CardWords:
+    """The sentences with which cards are read out in a language, from the same file; without one, `WORDLESS`. Raises
+    ConfigError."""
+    if re.split("[-_]", language.lower())[0] == "en" and not (path or HOME / "phrases.toml").exists():
+        return CardWords()
+    found = _phrases(language, path)
+    return WORDLESS if found is None or found.cards is None else CardWords(**found.cards.model_dump())
+
+
+def _phrases(language: str, path: Path | None) -> _PhrasesConfig | None:
+    """What the file has for a language, or for the language without its region."""
     path = HOME / "phrases.toml" if path is None else path
     if not path.exists():
-        return Phrases()
+        return None
     languages = check(_Languages, read_toml(path), path).root
     wanted, known = language.lower(), {name.lower(): table for name, table in languages.items()}
-    found = known.get(wanted) or known.get(re.split("[-_]", wanted)[0])
-    return Phrases() if found is None else Phrases(**found.model_dump())
+    return known.get(wanted) or known.get(re.split("[-_]", wanted)[0])

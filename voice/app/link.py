@@ -25,7 +25,7 @@ def conversation_input(config: Config) -> dict[str, Any]:
         "settings": {
             "language": server.language,
             "channel": "voice",
-            "ui_widgets_enabled": True,  # what a question offers helps to understand the answer; cards are read out
+            "ui_widgets_enabled": server.widgets,
             "opening_message_enabled": True,
         },
         "assessment": assessment,

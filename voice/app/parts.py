@@ -43,6 +43,7 @@ def make_conversation(
         floor=config.floor.rules(config.server.language),
         language=config.server.language,
         played_scope=cast("PlayedScope", assumed("played_content.scope")),
+        cards=config.card_rules(),
     )
     session = Session(rules, device.rate, new_id, traceparent)
     player = Player(device.rate, lead_in=config.sound.lead_in)

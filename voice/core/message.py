@@ -21,7 +21,9 @@ class Message:
     script: Script
     widgets: tuple[Widget, ...] = ()
     card: int = 0
-    """Characters at the end of the script that stand on a card and not in the server's text."""
+    """Characters at the end of the script that were read from a card and do not stand in the server's text."""
+    aside: int = 0
+    """How many of these are the program's own words: what may be answered. The server's words end before."""
     started: bool = False
     """A clause of it was given to the voice."""
     synthesising: int | None = None

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from voice.core.account import Account, PlayedScope
+from voice.core.cards import CardRules, Cards
 from voice.core.choices import match as matching_choice
 from voice.core.events import (
     Cause,
@@ -80,6 +81,7 @@ class SessionRules:
     floor: FloorRules = field(default_factory=FloorRules)
     language: str = "en"
     played_scope: PlayedScope = "turn"
+    cards: CardRules = field(default_factory=CardRules)
 
 
 @dataclass(slots=True)
@@ -99,7 +101,7 @@ class Session:
 
     def __init__(self, rules: SessionRules, rate: int, new_id: Callable[[], str], new_trace: Callable[[], str]) -> None:
         self.rules = rules
-        self.speaking = Speaking(rules.pacing, rate, rules.language)
+        self.speaking = Speaking(rules.pacing, rate, rules.language, Cards(rules.cards))
         self.floor = Floor(rules.floor)
         self.max_message_length = DEFAULT_MAX_LENGTH
         self._new_id, self._new_trace = new_id, new_trace

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from dataclasses import dataclass
 
-from voice.core import cards
+from voice.core.cards import Cards
 from voice.core.events import (
     Caption,
     Cause,
@@ -66,8 +66,9 @@ class Stopped:
 class Speaking:
     """The assistant's side of the conversation, from deltas to samples heard."""
 
-    def __init__(self, pacing: Pacing, rate: int, language: str = "en") -> None:
+    def __init__(self, pacing: Pacing, rate: int, language: str = "en", cards: Cards | None = None) -> None:
         self.pacing = pacing
+        self._cards = cards or Cards()
         self.playhead = Playhead(rate)
         self.language = language
         self.current: Message | None = None
@@ -93,14 +94,21 @@ class Speaking:
         message = self._message(event)
         if message is None:
             return []
-        card = cards.spoken(event.widgets) if not message.script.complete else ""
-        message.script.finish(joined([event.text, card]))
-        if card and message.script.source.endswith(card):
-            message.card = len(card)
+        if not message.script.complete:
+            self._finish(message, event)
         message.widgets = event.widgets
         if message.turn_id in self.dead_turns and message is not self.current:
             return [self.close(message, Heard(0, 0, False), self.dead_turns[message.turn_id], now)]
         return []
+
+    def _finish(self, message: Message, event: MessageCompleted) -> None:
+        """The final text, and behind it what is read from the message's cards, if anybody will hear it."""
+        dead = message.turn_id in self.dead_turns and message is not self.current
+        reading = self._cards.read(event.text, () if dead else event.widgets)
+        card = joined([reading.content, reading.aside])
+        message.script.finish(joined([event.text, card]))
+        if card and message.script.source.endswith(card):
+            message.card, message.aside = len(card), len(reading.aside)
 
     def widget(self, event: MessageWidget) -> None:
         """A widget that comes before the message is complete; the complete one has it, too."""
@@ -253,7 +261,8 @@ class Speaking:
         left = self.playhead.frame_at(now) if device_lost else None
         frame = event.frame if left is None else min(left, event.frame)
         heard = self._heard(message, frame, full_level)
-        whole = message.script.complete and heard.end >= len(message.script.source.rstrip())
+        source = message.script.source
+        whole = message.script.complete and heard.end >= len(source[: len(source) - message.aside].rstrip())
         return Stopped(message, heard, whole)
 
     def rewind(self, stopped: Stopped) -> None:
