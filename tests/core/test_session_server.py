@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from tests.core.stage import BLOCK, TEN, Stage, WordEngine, words
-from voice.core.events import LinkDown, StopVoice, Typed
+from voice.core.events import LinkDown, LinkUp, RefreshSnapshot, StopVoice, Typed
 from voice.core.evidence import Partial, SpeechStarted
 from voice.core.server_events import (
+    BadFrame,
     ConversationClosed,
     HistoryRow,
     Ignored,
@@ -21,6 +22,7 @@ from voice.core.server_events import (
     TurnEnded,
     UserAccepted,
 )
+from voice.core.session import DOUBT
 from voice.core.speaking import AHEAD
 from voice.core.widgets import Hints
 
@@ -324,6 +326,64 @@ class TestResume:
         stage.delta("One two three. ", turn="t2")
         assert stage.spoken == "One two three."
 
+    def test_what_the_user_talked_past_while_the_link_was_down_is_reported_unheard(self) -> None:
+        """A designer who counts reports would miss an answer that nobody heard."""
+        stage = Stage()
+        stage.accepted("t1")
+        stage.delta("One two three. ", message="under way", turn="t1")
+        stage.run(0.4)
+        stage.feed(LinkDown("reset", fatal=False))
+        rows = (user_row("t1"), assistant_row("missed", "t1", "Missed."), user_row("t2"))
+        stage.feed(resumed(*rows))
+        stage.run(2.0)
+        assert stage.heard == {"missed": "", "under way": "One two three. "}
+        assert stage.spoken == "One two three."
+
+    @pytest.mark.parametrize(
+        "after", [resumed(user_row("t1"), user_row("t2")), resumed(user_row("t1"), completed=True)]
+    )
+    def test_a_message_whose_turn_is_over_does_not_wait_for_the_rest(self, after: Snapshot) -> None:
+        """The program would stay in the middle of a sentence and never end."""
+        stage = Stage()
+        stage.accepted("t1")
+        stage.delta("One two, ")
+        stage.run(1.0)
+        stage.feed(LinkDown("reset", fatal=False), after)
+        stage.run(1.0)
+        assert "m1" in stage.closed
+
+    def test_the_end_of_a_turn_whose_start_was_missed_asks_for_the_history_once(self) -> None:
+        """A message whose every frame fell into the gap would never be spoken."""
+        stage = Stage()
+        stage.feed(LinkUp(1), resumed(user_row("t1")))
+        stage.turn_ended("t1")
+        assert len(stage.all(RefreshSnapshot)) == 1
+        stage.feed(resumed(user_row("t1"), assistant_row("m1", "t1", "One two.")))
+        stage.run(2.0)
+        assert stage.heard == {"m1": "One two."}
+        stage.accepted("t2")
+        stage.turn_ended("t2")
+        assert len(stage.all(RefreshSnapshot)) == 1
+
+
+class TestBadFrames:
+    def test_a_frame_that_cannot_be_read_may_have_been_an_answer(self) -> None:
+        """It stands in the history when its turn is over."""
+        stage = Stage()
+        stage.feed(LinkUp(0), EMPTY)
+        stage.accepted("t1")
+        stage.feed(BadFrame("not JSON"))
+        assert not stage.all(RefreshSnapshot)
+        stage.turn_ended("t1")
+        assert len(stage.all(RefreshSnapshot)) == 1
+
+    def test_it_may_have_been_the_end_of_the_turn(self) -> None:
+        """The program would wait for it for ever."""
+        stage = Stage()
+        stage.feed(LinkUp(0), EMPTY, BadFrame("not JSON"), BadFrame("not JSON"))
+        stage.run(DOUBT + 1.0)
+        assert len(stage.all(RefreshSnapshot)) == 1
+
 
 class TestEnd:
     @pytest.mark.parametrize("terminated", [False, True])
@@ -362,6 +422,15 @@ class TestEnd:
         assert stage.heard == {"m1": "One two three."}
         assert stage.ended == ["token refused"]
         assert stage.feed(UserAccepted("u1", "t9", "x")) == []
+
+    def test_a_link_that_is_gone_for_good_takes_the_rest_of_a_message_with_it(self) -> None:
+        """The program would wait for the rest for ever."""
+        stage = Stage()
+        stage.accepted()
+        stage.delta("One two, ")
+        stage.feed(LinkDown("token refused", fatal=True))
+        stage.run(2.0)
+        assert stage.ended == ["token refused"]
 
     def test_words_for_a_closed_conversation_are_not_sent_and_the_operator_knows(self) -> None:
         """The server would refuse them, and nobody would know why."""

@@ -128,7 +128,7 @@ class TestFirstFrame:
     def test_none_at_all_closes_the_socket_after_ten_seconds(self) -> None:
         async def main() -> None:
             async with flow_server() as server, raw(server) as client:
-                assert await client.closed() == 1008
+                assert await client.closed() == 1002
                 assert 10 <= asyncio.get_running_loop().time() < 11
 
         run_virtual(main())

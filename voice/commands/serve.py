@@ -21,23 +21,27 @@ def serve(
     assume: Annotated[
         list[str] | None, typer.Option(help="KEY=VALUE: behave the other way where the protocol is not settled.")
     ] = None,
+    faults: Annotated[int | None, typer.Option(help="Let go wrong what this seed draws.")] = None,
     assumptions: Annotated[bool, typer.Option("--assumptions", help="List what --assume can change, and end.")] = False,
 ) -> None:
     """Run the local conversation server on 127.0.0.1 until Ctrl-C.
 
     Example: voice serve --flow config/flows/desk.toml --port 8765 --assume opening.arrives=snapshot
     """
+    from voice.server.faults import FaultPlan
     from voice.server.flow_file import load as load_flow
     from voice.server.serve import FlowServer
 
     if assumptions:
         print("\n".join(_listed()))
         return
+    plan = None if faults is None else FaultPlan.from_seed(faults)
     server = FlowServer(
         load_flow(flow or HOME / "flows" / "triage.toml"),
         token=os.environ.get(token_env) or None,
         port=port,
         assume=dict(_pair(entry) for entry in assume or ()),
+        plan=None if plan is None else plan.planner(),
     )
 
     async def run() -> None:
@@ -49,6 +53,8 @@ def serve(
             cause = os.strerror(error.errno) if error.errno else str(error)
             raise ConfigError(f"port {port}: {cause}; give another with --port") from None
         print(f"ws://127.0.0.1:{taken}/api/ct/v2/realtime", flush=True)
+        if plan is not None:
+            print(plan, flush=True)
         await stop.wait()
         await server.stop()
 

@@ -35,6 +35,7 @@ from voice.core.events import (
     Notice,
     Output,
     Played,
+    RefreshSnapshot,
     SendUserMessage,
     Shutdown,
     StopVoice,
@@ -69,6 +70,10 @@ from voice.core.text import shorten
 
 DEFAULT_MAX_LENGTH = 1500
 """Unicode code points of a user message until the server states its own limit."""
+
+DOUBT = 5.0
+"""Seconds after a frame that could not be read in which its turn should end; then the history is asked for anyway, for
+it may have been the end of the turn."""
 
 CLOSED_BY_SERVER = ("completed", "terminated")
 
@@ -117,6 +122,8 @@ class Session:
         """The beginning of a turn that runs may have been missed."""
         self._missed = False
         """The link broke in a running turn, and no snapshot came since."""
+        self._doubt: float | None = None
+        """Since when something of the turn that runs may have been missed on a link that stands."""
         self._linked = True
         """The server can be reached, as far as we know."""
         self._closing: str | None = None
@@ -184,10 +191,12 @@ class Session:
                 self._linked, self._lost = False, self._lost or fatal
                 self._missed = self._missed or (self._turn_runs and not fatal)
                 self._turn_runs, self._resumed = False, True
-                return [Notice("link.fatal" if fatal else "link.down", reason)]
+                ended = self.speaking.end_turns(None, now) if fatal else []
+                return [*ended, Notice("link.fatal" if fatal else "link.down", reason)]
             case ServerFault():
                 return [Notice(f"server.{event.code}", event.message)]
             case BadFrame(reason=reason):
+                self._doubt = now if self._doubt is None else self._doubt
                 return [Notice("frame.bad", reason)]
             case Ignored(type=name):
                 return [Notice("frame.ignored", f"unknown frame type {name!r}")]
@@ -211,6 +220,8 @@ class Session:
             overdue = now - cut.t > self.rules.floor.longest and not self.floor.follows(cut.utterance_id)
             return [*out, *(self._settle_without_words(cut.utterance_id, now) if overdue else [])]
         out += self._release(now)
+        if self._doubt is not None and now - self._doubt > DOUBT:
+            out += self._refresh()
         if self.speaking.current is None and self._may_start(now):
             out += self.speaking.start_next(now)
             if self.speaking.current is not None:
@@ -453,8 +464,8 @@ class Session:
         turn = event.turn_id or self._turn
         if turn is None:
             return []
+        out = self._refresh() if self._doubt is not None or self._stale(turn) else []
         self._turn_runs = self._turn_runs and turn != self._turn
-        out: list[Output] = []
         if event.outcome == "failed":
             out.append(Notice("turn.failed", f"the server failed a turn ({event.code or 'no code'})"))
         if event.outcome == "interrupted" and turn not in self.speaking.dead_turns:
@@ -465,20 +476,26 @@ class Session:
                 out += self._cut("server", "", now)
         return [*out, *self.speaking.end_turn(turn, now)]
 
+    def _refresh(self) -> list[Output]:
+        """Ask for what may have been missed, now that it stands in the history."""
+        self._doubt = None
+        return [RefreshSnapshot()] if self._linked else []
+
     def _snapshot(self, event: Snapshot, now: float) -> list[Output]:
         self.max_message_length = event.max_message_length
         self._linked = True
         if event.terminated or event.completed:
             self._closing = "terminated" if event.terminated else "completed"
         rows = event.rows
-        self._resumed, self._missed = event.resumed, False
-        if event.resumed:  # only what came after the user's last words can still be owed to the ear
-            last_user = max((i for i, row in enumerate(rows) if row.role == "user"), default=-1)
-            rows = rows[last_user + 1 :]
+        self._resumed, self._missed, self._doubt = event.resumed, False, None
+        last_user = max((i for i, row in enumerate(rows) if row.role == "user"), default=-1)
         out: list[Output] = []
-        for row in rows:
+        for i, row in enumerate(rows):
             if row.role == "assistant":
-                out += self.speaking.completed(
-                    MessageCompleted(row.id, row.turn_id, row.kind, None, row.text, row.widgets), now
-                )
+                if event.resumed and i < last_user:  # only what came after their last words is still owed to the ear
+                    out += self.speaking.drop_waiting("voice", now, row.turn_id)
+                    self.speaking.dead_turns.setdefault(row.turn_id, "voice")
+                out += self.speaking.row(row, now)
+        if event.completed or last_user >= 0:  # what was under way in another turn than the last will not go on
+            out += self.speaking.end_turns(None if event.completed else rows[last_user].turn_id, now)
         return out

@@ -27,7 +27,7 @@ from voice.core.message import Message
 from voice.core.pacing import Pacing
 from voice.core.playhead import Heard, Playhead
 from voice.core.script import Script, speakable
-from voice.core.server_events import MessageCompleted, MessageDelta, MessageWidget
+from voice.core.server_events import HistoryRow, MessageCompleted, MessageDelta, MessageWidget
 from voice.core.text import joined
 from voice.core.widgets import with_transient
 
@@ -109,6 +109,10 @@ class Speaking:
         message.script.finish(joined([event.text, card]))
         if card and message.script.source.endswith(card):
             message.card, message.aside = len(card), len(reading.aside)
+
+    def row(self, row: HistoryRow, now: float) -> list[Output]:
+        """Take a message from the history."""
+        return self.completed(MessageCompleted(row.id, row.turn_id, row.kind, None, row.text, row.widgets), now)
 
     def widget(self, event: MessageWidget) -> None:
         """A widget that comes before the message is complete; the complete one has it, too."""
@@ -303,6 +307,11 @@ class Speaking:
             if turn_id in self.dead_turns and message is not self.current:
                 out.append(self.close(message, Heard(0, 0, False), self.dead_turns[turn_id], now))
         return out
+
+    def end_turns(self, running: str | None, now: float) -> list[Output]:
+        """No more text comes but for the turn `running`."""
+        turns = {message.turn_id for message in self._open.values()} - {running}
+        return [report for turn in sorted(turns) for report in self.end_turn(turn, now)]
 
     def close_all(self, cause: Cause, now: float) -> list[Output]:
         """Close whatever is still open, unheard but for the current message, which `finish` closes before."""

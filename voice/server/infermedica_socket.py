@@ -13,8 +13,8 @@ from voice.server.rules import ServerRules
 from voice.server.session import HostedConversation
 from voice.wire.assumptions import Assumptions
 
-_NO_FIRST_FRAME = 1008
-"""Close code for a client that says nothing."""
+_NO_FIRST_FRAME = 1002
+"""Close code for a client that says nothing: it may have a bad line, and should not think that its token is bad."""
 
 
 class InfermedicaSocket:

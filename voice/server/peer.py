@@ -33,6 +33,7 @@ from typing import Literal, Protocol
 
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
+from websockets.protocol import State
 
 from voice.server.events import Event
 
@@ -149,6 +150,8 @@ class Peer:
         self._queue: asyncio.Queue[Frame | Close] = asyncio.Queue(most_queued)
         self._arrived: deque[Frame] = deque()
         self._stalled = False
+        self._over = False
+        """Nothing more goes out or comes in, though the network may still hold some."""
 
     # ------------------------------------------------------------------ out
 
@@ -190,7 +193,7 @@ class Peer:
     def drop(self) -> None:
         """Cut the connection, after what was put before (a dropped link has usually carried it)."""
         with contextlib.suppress(ConnectionClosed):
-            while not self._stalled and not self._queue.empty():
+            while not (self._stalled or self._over or self._queue.empty()):
                 entry = self._queue.get_nowait()
                 deeds = () if isinstance(entry, Close) else self._plan.outgoing(entry)
                 for deed in deeds:
@@ -199,6 +202,8 @@ class Peer:
         self._socket.transport.abort()
 
     def _send_now(self, frame: Frame) -> None:
+        if self._socket.state is not State.OPEN:
+            return
         if isinstance(frame, str):
             self._socket.protocol.send_text(frame.encode())
         else:
@@ -211,7 +216,7 @@ class Peer:
         """The next frame. Raises ConnectionClosed."""
         while not self._arrived:
             frame = await self._socket.recv()
-            if self._stalled:
+            if self._stalled or self._over:  # what the network held back until the connection was lost is lost, too
                 await self._socket.wait_closed()
                 continue
             for deed in self._plan.incoming(frame):
@@ -222,17 +227,24 @@ class Peer:
         return self._arrived.popleft()
 
     async def close(self, code: int, reason: str = "") -> None:
-        """Close with a handshake, now."""
-        await self._socket.close(code, reason)
+        """Close with a handshake, now. A half-open connection stays until the client ends it."""
+        if self._stalled:
+            await self._socket.wait_closed()
+        else:
+            await self._socket.close(code, reason)
 
     async def _do(self, deed: Deed) -> None:
         match deed:
             case Wait():
-                await asyncio.sleep(deed.seconds)
+                with contextlib.suppress(TimeoutError):  # nobody waits for a connection that is closed
+                    async with asyncio.timeout(deed.seconds):
+                        await self._socket.wait_closed()
             case Cut() | Refuse():
+                self._over = True
                 self._socket.transport.abort()
                 await self._socket.wait_closed()
             case Close():
+                self._over = True
                 await self._socket.close(deed.code, deed.reason)
             case StopReading():
                 self._socket.transport.pause_reading()

@@ -10,6 +10,7 @@ import itertools
 import logging
 import uuid
 from collections.abc import Callable, Mapping
+from weakref import WeakKeyDictionary
 
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
@@ -20,7 +21,7 @@ from voice.server.engine import Engine
 from voice.server.flow import Flow
 from voice.server.infermedica import Frames
 from voice.server.infermedica_socket import InfermedicaSocket
-from voice.server.peer import Arrival, Faultless, FramePlan, Peer, Planner
+from voice.server.peer import Arrival, Faultless, FramePlan, Peer, Planner, Refuse, Wait
 from voice.server.rules import ServerRules
 from voice.server.session import HostedConversation
 from voice.wire.assumptions import Assumptions
@@ -59,6 +60,7 @@ class FlowServer:
         self._token, self._port = token, port
         self._rules, self._assumed = rules or ServerRules(), Assumptions(ASSUMED, assume)
         self._plan, self._arrivals = plan, itertools.count()
+        self._plans: WeakKeyDictionary[ServerConnection, FramePlan] = WeakKeyDictionary()
         self._conversations = Conversations(Engine(flow), self._assumed, new_id, self._rules.most_conversations)
         self.sockets: set[ServerConnection] = set()
         """Open now."""
@@ -112,7 +114,16 @@ class FlowServer:
         given = request.headers.get("Authorization", "")
         return self._token is None or hmac.compare_digest(given.encode(), f"Bearer {self._token}".encode())
 
-    def _upgrade(self, connection: ServerConnection, request: Request) -> Response | None:
+    async def _upgrade(self, connection: ServerConnection, request: Request) -> Response | None:
+        plan = self._plan(Arrival("websocket", request.path, next(self._arrivals))) if self._plan else None
+        self._plans[connection] = plan or Faultless()
+        for deed in self._plans[connection].opened():
+            if isinstance(deed, Refuse):
+                return connection.respond(http.HTTPStatus(deed.status), "refused\n")
+            if isinstance(deed, Wait):
+                await asyncio.sleep(deed.seconds)
+            else:
+                connection.transport.abort()
         if self._assumed["refusal.style"] == "http" and not self._authorised(request):
             return connection.respond(http.HTTPStatus(int(self._assumed["refusal.http_status"])), "refused\n")
         return None
@@ -129,13 +140,8 @@ class FlowServer:
         finally:
             self.sockets.discard(socket)
 
-    def _plan_of(self, socket: ServerConnection) -> FramePlan:
-        path = socket.request.path if socket.request else ""
-        made = self._plan(Arrival("websocket", path, next(self._arrivals))) if self._plan else None
-        return made or Faultless()
-
     async def _serve(self, socket: ServerConnection) -> None:
         frames = Frames(self._assumed)
         encode = lambda event: (frames.frame_of(event),)  # noqa: E731 - one line says it all
-        peer = Peer(socket, self._plan_of(socket), encode, self._rules.most_queued)
+        peer = Peer(socket, self._plans[socket], encode, self._rules.most_queued)
         await InfermedicaSocket(peer, self._conversations, self._assumed, self._rules).serve()
