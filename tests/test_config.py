@@ -41,11 +41,18 @@ class TestMistakes:
         [
             ("[voice]\nwpn = 3", "voice.wpn", "did you mean wpm?"),
             ("[voices]\nwpm = 200", "voices", "did you mean voice?"),
-            ("[server]\nqqq = 1", "server.qqq", "known are url, token_env, language, age, sex"),
+            ("[server]\nqqq = 1", "server.qqq", "known are url, token_env, language"),
             ("[voice]\nwpm = 3", "voice.wpm", "greater than or equal to 80; mend that value"),
             ("[voice]\nwpm = 'fast'", "voice.wpm", "valid integer"),
             ("[server]\nsex = 'x'", "server.sex", "'female' or 'male'"),
-            ("[server]\nage = 131", "server.age", "less than or equal to 130"),
+            ("[server]\nage = 131", "server.age", "at most 130 years"),
+            ("[server]\nage = 1561\nage_unit = 'month'", "server.age", "at most 130 years"),
+            ("[server]\nage = 0", "server.age", 'write age_unit = "month"'),
+            ("[server]\nage = -1\nage_unit = 'month'", "server.age", "greater than or equal to 0"),
+            ("[server]\nhandoff_policies = ['nurse']", "server.handoff_policies.0", "'stop_intent_handoff'"),
+            ("[server]\nevidence = [{ id = 's_1' }]", "server.evidence.0.state", "Field required"),
+            ("[server]\nevidence = [{ id = '', state = 'present' }]", "server.evidence.0.id", "at least 1 character"),
+            ("[server]\nevidence = [{ idd = 's', id = 's', state = 'present' }]", "server.evidence.0.idd", "mean id?"),
             ("[ears]\nend_silence = nan", "ears.end_silence", "mend that value"),
             ("[server]\nscreen = 'no'", "server.screen", "True, False or 'auto'"),
             ("[voice]\nread_choices = 'often'", "voice.read_choices", "'never', 'useful' or 'always'"),
@@ -200,6 +207,11 @@ class TestWhatAnEditorOrAHandDoes:
         """The program would not start after a slip in the phrases, and say that it is a fault of its own."""
         file.write_text("[en]\nstop = []\nbackchannels = []\nnoises = []\nanswers = []\nothers = []\nother = []")
         with pytest.raises(ConfigError, match=r"en\.other: unknown key; did you mean others"):
+            load_phrases("en", file)
+        file.write_text(
+            (HOME / "phrases.toml").read_text(encoding="utf-8").replace("[en.cards]\n", "[en.cards]\npairs = 1\n")
+        )
+        with pytest.raises(ConfigError, match=r"en\.cards\.pairs: unknown key; did you mean pair"):
             load_phrases("en", file)
 
     def test_a_sentence_without_its_gap_is_named(self, file: Path) -> None:

@@ -24,6 +24,9 @@ HOME = Path(__file__).resolve().parent.parent / "config"
 
 M = TypeVar("M", bound=BaseModel)
 
+_OLDEST = 130
+"""Years; the documented upper limit of an age."""
+
 
 class ConfigError(Exception):
     """A configuration file is wrong: one line with file, key or line, cause and remedy."""
@@ -33,20 +36,47 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class EvidenceConfig(_Table):
+    """What is known of a person before the conversation begins."""
+
+    id: str = Field(min_length=1)
+    state: Literal["present", "absent", "unknown"]
+
+
 class ServerConfig(_Table):
-    """Where the conversation is held."""
+    """Where the conversation is held, and what the server is told when it begins."""
 
     url: str = "ws://127.0.0.1:8765/api/ct/v2/realtime"
     token_env: str = "VOICE_TOKEN"
     """Name of the environment variable that holds the bearer token; tokens stand in no file."""
     language: str = Field(default="en", min_length=2)
-    age: int | None = Field(default=None, ge=1, le=130)
-    """Years; the protocol counts younger children in months."""
+    channel: Literal["voice", "text"] = "voice"
+    """What the server words its messages for."""
+    risk_factors_enabled: bool | None = None
+    geographic_risk_factors_enabled: bool | None = None
+    """None: as the server has them by default."""
+    handoff_policies: tuple[Literal["stop_intent_handoff", "pre_triage_handoff"], ...] = ()
+    age_unit: Literal["year", "month"] = "year"
+    age: int | None = Field(default=None, ge=0)
+    """In `age_unit`s, up to 130 years; a child of less than a year is counted in months."""
     sex: Literal["female", "male"] | None = None
+    relationship: Literal["self", "child", "other"] | None = None
+    """Whom the user answers for."""
+    evidence: tuple[EvidenceConfig, ...] = ()
     screen: Literal[True, False, "auto"] = "auto"
     """Whether somebody sees the widgets on a screen; "auto": as the program that runs shows them or not."""
     widgets: bool = True
     """Whether the server is asked for widgets at all."""
+
+    @field_validator("age")
+    @classmethod
+    def _is_an_age(cls, age: int | None, info: ValidationInfo) -> int | None:
+        months = info.data.get("age_unit") == "month"
+        if age == 0 and not months:
+            raise ValueError('0 is an age in months only: write age_unit = "month"')
+        if age is not None and age > _OLDEST * (12 if months else 1):
+            raise ValueError(f"an age is at most {_OLDEST} years")
+        return age
 
 
 class VoiceConfig(_Table):
@@ -212,12 +242,13 @@ def _siblings(model: type[BaseModel], location: tuple[int | str, ...]) -> list[s
             model = get_args(model.model_fields["root"].annotation)[1]
             continue
         inner = model.model_fields[str(part)].annotation
-        if get_origin(inner) is dict:
-            inner = get_args(inner)[1]
-            next(parts)  # the name in that table is the user's own
-        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
+        if get_origin(inner) in (dict, tuple):
+            inner = get_args(inner)[get_origin(inner) is dict]
+            next(parts)  # the name in that table is the user's own, or it is a place in a list
+        tables = [kind for kind in (inner, *get_args(inner)) if isinstance(kind, type) and issubclass(kind, BaseModel)]
+        if not tables:
             break
-        model = inner
+        model = tables[0]
     return list(model.model_fields)
 
 

@@ -231,6 +231,20 @@ class TestInASession:
         assert stage.heard["m1"] == stage.closed["m1"].source == stage.spoken
         assert stage.cuts == {"m1": None}
 
+    def test_both_shapes_of_a_read_back_are_heard_in_full(self) -> None:
+        """With widgets off the findings stand in the text, with widgets on perhaps on the card alone."""
+        noted = "I noted a cough and a fever, but no rash."
+        for text, widgets, heard in (
+            (noted, (), noted),
+            ("", (READ_BACK,), "You have: a cough, a fever. You ruled out: a rash."),
+        ):
+            stage = Stage()
+            stage.accepted()
+            stage.feed(MessageCompleted("m1", "t1", "read_back", True, text, widgets))
+            stage.run(8.0)
+            assert stage.spoken == heard
+            assert stage.closed["m1"].heard_text == text
+
     def test_the_server_is_told_of_its_own_text_only(self) -> None:
         """It knows its text, and could not find the card's words in it."""
         stage = self.read_back()

@@ -16,20 +16,27 @@ from voice.wire.connection import Connection
 def conversation_input(config: Config) -> dict[str, Any]:
     """The `ConversationInput` that a conversation is created with."""
     server = config.server
-    assessment: dict[str, Any] = {"evidence": []}
-    if server.age is not None:
-        assessment["age"] = {"value": server.age, "unit": "year"}
-    if server.sex is not None:
-        assessment["sex"] = server.sex
-    return {
-        "settings": {
-            "language": server.language,
-            "channel": "voice",
-            "ui_widgets_enabled": server.widgets,
-            "opening_message_enabled": True,
-        },
-        "assessment": assessment,
+    settings = {
+        "language": server.language,
+        "channel": server.channel,
+        "ui_widgets_enabled": server.widgets,
+        "opening_message_enabled": True,
+        "risk_factors_enabled": server.risk_factors_enabled,
+        "geographic_risk_factors_enabled": server.geographic_risk_factors_enabled,
+        "handoff_policies": list(server.handoff_policies),
     }
+    assessment = {
+        "age": None if server.age is None else {"value": server.age, "unit": server.age_unit},
+        "sex": server.sex,
+        "relationship": server.relationship,
+        "evidence": [{"id": known.id, "state": known.state} for known in server.evidence],
+    }
+    return {"settings": _told(settings), "assessment": _told(assessment)}
+
+
+def _told(fields: dict[str, Any]) -> dict[str, Any]:
+    """What is left to the server is not sent at all."""
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def token_of(config: Config) -> str | None:

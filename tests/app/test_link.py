@@ -1,0 +1,77 @@
+"""From a configuration to the first words to the server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from voice.app.link import conversation_input
+from voice.config import Config, load
+from voice.server.inputs import ConversationInput
+
+
+def told(folder: Path, server: str) -> dict[str, Any]:
+    file = folder / "my.toml"
+    file.write_text(f"[server]\n{server}", encoding="utf-8")
+    found = conversation_input(load(file))
+    ConversationInput.model_validate(found)
+    return found
+
+
+def test_what_is_not_configured_is_left_to_the_server() -> None:
+    """A null where the server has a default of its own may be refused, or taken for a choice."""
+    assert conversation_input(Config()) == {
+        "settings": {
+            "language": "en",
+            "channel": "voice",
+            "ui_widgets_enabled": True,
+            "opening_message_enabled": True,
+            "handoff_policies": [],
+        },
+        "assessment": {"evidence": []},
+    }
+
+
+def test_everything_that_is_configured_is_told(tmp_path: Path) -> None:
+    """A nurse has entered it once; the patient would be asked again."""
+    found = told(
+        tmp_path,
+        """
+        language = "pl"
+        channel = "text"
+        widgets = false
+        risk_factors_enabled = false
+        geographic_risk_factors_enabled = true
+        handoff_policies = ["stop_intent_handoff", "pre_triage_handoff"]
+        age = 0
+        age_unit = "month"
+        sex = "female"
+        relationship = "child"
+        evidence = [{ id = "s_98", state = "present" }, { id = "p_8", state = "absent" }]
+        """,
+    )
+    assert found == {
+        "settings": {
+            "language": "pl",
+            "channel": "text",
+            "ui_widgets_enabled": False,
+            "opening_message_enabled": True,
+            "risk_factors_enabled": False,
+            "geographic_risk_factors_enabled": True,
+            "handoff_policies": ["stop_intent_handoff", "pre_triage_handoff"],
+        },
+        "assessment": {
+            "age": {"value": 0, "unit": "month"},
+            "sex": "female",
+            "relationship": "child",
+            "evidence": [{"id": "s_98", "state": "present"}, {"id": "p_8", "state": "absent"}],
+        },
+    }
+
+
+@pytest.mark.parametrize("screen", ["true", "false", "'auto'"])
+def test_widgets_are_asked_for_with_a_screen_and_without(tmp_path: Path, screen: str) -> None:
+    """The answers that a question offers are what makes a short answer understood; cards are read out."""
+    assert told(tmp_path, f"screen = {screen}")["settings"]["ui_widgets_enabled"] is True
