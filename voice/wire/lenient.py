@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+CLIP = 200
+"""Longest name or message, in characters, that is kept of what may be shown to an operator."""
+
 
 def text(found: Mapping[str, Any], key: str) -> str:
     """The string there, else ""."""
@@ -37,3 +40,8 @@ def objects(found: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
 def labels(found: Mapping[str, Any], key: str) -> tuple[str, ...]:
     """Those entries of the list there that are strings with more than blanks in them."""
     return tuple(entry for entry in entries(found, key) if isinstance(entry, str) and entry.strip())
+
+
+def clipped(said: str) -> str:
+    """One printable line of at most `CLIP` characters."""
+    return "".join(char if char.isprintable() else " " for char in said[:CLIP])
