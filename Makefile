@@ -1,6 +1,7 @@
 # make demo   set up, hold a spoken conversation, write its report to out/demo
 # make test   set up, check the style and the types, run every test
 # make lint   set up, check the style and the types only
+# make fuzz   set up, let a fuzzer look for frames that break a codec (ARGS="-max_total_time=600")
 # make setup  set up both, run nothing
 # make lock   renew the lock files from pyproject.toml (LOCK="name ..." only these packages)
 # make clean  remove everything that can be made again
@@ -10,7 +11,7 @@
 SHELL := /bin/bash
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint setup lock clean
+.PHONY: help demo test lint fuzz setup lock clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -28,6 +29,11 @@ lint:
 	@tools/setup.sh test
 	@status=0; for check in "ruff check" "ruff format --check" "mypy"; do \
 	  echo "$$check"; $(BIN)/$$check || status=1; done; exit $$status
+
+fuzz:
+	@tools/setup.sh test
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "atheris>=3.0"
+	@for codec in infermedica ces; do $(BIN)/python tools/fuzz.py $$codec $(or $(ARGS),-max_total_time=60) || exit 1; done
 
 setup:
 	@tools/setup.sh demo

@@ -15,7 +15,7 @@ from voice.cli import INTERRUPTED
 from voice.commands.app import app
 from voice.commands.errors import FAULT, WRONG_INPUT, explain, fault
 
-COMMANDS = ["demo", "talk", "serve", "say", "devices", "doctor", "models", "bench"]
+COMMANDS = ["demo", "talk", "serve", "say", "wire", "devices", "doctor", "models", "bench"]
 
 
 def voice(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -28,6 +28,13 @@ def voice(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
         timeout=120,
         env={**os.environ, **away},
     )
+
+
+def voice_reads(given: bytes, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the program with `given` on its standard input."""
+    command = [sys.executable, "-m", "voice.cli", *arguments]
+    done = subprocess.run(command, input=given, capture_output=True, timeout=120)
+    return subprocess.CompletedProcess(command, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def test_these_are_the_commands() -> None:

@@ -393,7 +393,6 @@ class TestAnything:
         codec = CesCodec()
         for frame in frames:
             events = codec.decode(frame)
-            assert events
             assert all("\n" not in event.reason for event in events if isinstance(event, BadFrame))
 
     @settings(max_examples=100)

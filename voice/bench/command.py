@@ -61,6 +61,18 @@ def start(json: JsonOption = False, quick: QuickOption = False, kept: KeptOption
 
 
 @app.command()
+def wire(json: JsonOption = False, quick: QuickOption = False) -> None:
+    """What it costs to understand a frame, beside what it costs to parse its JSON.
+
+    Example: voice bench wire --json
+    """
+    from voice.bench.output import show
+    from voice.bench.wire import QUICK_ROUNDS, ROUNDS, run
+
+    show(run(QUICK_ROUNDS if quick else ROUNDS), json, sys.stdout)
+
+
+@app.command()
 def floor(
     json: JsonOption = False,
     quick: QuickOption = False,

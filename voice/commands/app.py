@@ -13,6 +13,7 @@ from voice.commands.models import models
 from voice.commands.say import say
 from voice.commands.serve import serve
 from voice.commands.talk import talk
+from voice.commands.wire import wire
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -20,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Speaks what a conversation server writes, listens while it speaks, and tells the server what was heard.",
 )
-for command in (demo, talk, serve, say, devices, doctor):
+for command in (demo, talk, serve, say, wire, devices, doctor):
     app.command()(command)
 app.add_typer(models, name="models")
 app.add_typer(bench, name="bench")

@@ -97,7 +97,8 @@ class CesCodec:
         """The events that a frame means, in the order in which they count. Never raises.
 
         Not a JSON object within the limits: one `BadFrame`. A rule of the protocol was broken: what could be read,
-        and a `BadFrame` for each breach. A frame without a known member: `Ignored`.
+        and a `BadFrame` for each breach. A frame without a known member: `Ignored`. One that says nothing new (the
+        session's end for the second time, audio that was spoken over): none.
         """
         try:
             found = parse(frame, MAX_FRAME)
@@ -110,7 +111,7 @@ class CesCodec:
         breaches: list[str] = []
         parts.only_one(found, FRAME_MEMBERS, "frame", breaches.append)
         events = [*self._frame(found, breaches.append)]
-        if not events and not breaches and not any(member(found, name) is not None for name in FRAME_MEMBERS):
+        if not events and not any(member(found, name) is not None for name in FRAME_MEMBERS):
             events.append(Ignored(clipped(next(iter(found), "(empty)"))))
         return (*events, *(BadFrame(breach) for breach in breaches))
 

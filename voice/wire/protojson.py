@@ -12,6 +12,7 @@ import binascii
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
+from functools import cache
 from typing import Any, Final
 
 NANOS: Final = 1_000_000_000
@@ -31,9 +32,13 @@ _MOST_PADDING = 2
 def member(found: Mapping[str, Any], name: str) -> Any:
     """The member with this lowerCamelCase name, in either spelling; None where it is absent or null."""
     value = found.get(name)
-    if value is None and _HUMP.search(name):
-        value = found.get(_HUMP.sub(lambda hump: "_" + hump.group().lower(), name))
-    return value
+    return value if value is not None else found.get(_snake(name))
+
+
+@cache
+def _snake(name: str) -> str:
+    """The other spelling of a member's name; names come from our code, so that there are few."""
+    return _HUMP.sub(lambda hump: "_" + hump.group().lower(), name)
 
 
 def text(found: Mapping[str, Any], name: str) -> str:
