@@ -41,7 +41,7 @@ class TestMistakes:
         [
             ("[voice]\nwpn = 3", "voice.wpn", "did you mean wpm?"),
             ("[voices]\nwpm = 200", "voices", "did you mean voice?"),
-            ("[server]\nqqq = 1", "server.qqq", "known are url, token_env, language"),
+            ("[server]\nqqq = 1", "server.qqq", "known are url, token_env, token_file, token_command, language"),
             ("[voice]\nwpm = 3", "voice.wpm", "greater than or equal to 80; mend that value"),
             ("[voice]\nwpm = 'fast'", "voice.wpm", "valid integer"),
             ("[server]\nsex = 'x'", "server.sex", "'female' or 'male'"),
@@ -179,7 +179,10 @@ class TestDefaults:
 
     def test_no_file_holds_a_token(self) -> None:
         """Secrets in files end up in backups and repositories."""
-        assert all("token" not in field or field == "token_env" for field in type(Config().server).model_fields)
+        assert all(
+            "token" not in field or field in ("token_env", "token_file", "token_command")
+            for field in type(Config().server).model_fields
+        )
 
 
 class TestPacing:

@@ -11,7 +11,16 @@ from pathlib import Path
 from string import Formatter
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    RootModel,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from voice.core.card_words import FIELDS, WORDLESS, CardWords
 from voice.core.cards import CardRules, ReadChoices
@@ -48,7 +57,11 @@ class ServerConfig(_Table):
 
     url: str = "ws://127.0.0.1:8765/api/ct/v2/realtime"
     token_env: str = "VOICE_TOKEN"
-    """Name of the environment variable that holds the bearer token; tokens stand in no file."""
+    """Name of the environment variable that holds the bearer token; tokens stand in no configuration."""
+    token_file: Path | None = None
+    """A file whose first line is the token, kept fresh by something else; read for every connection."""
+    token_command: tuple[str, ...] = ()
+    """A command that prints the token, run for every connection."""
     language: str = Field(default="en", min_length=2)
     channel: Literal["voice", "text"] = "voice"
     """What the server words its messages for."""
@@ -67,6 +80,12 @@ class ServerConfig(_Table):
     """Whether somebody sees the widgets on a screen; "auto": as the program that runs shows them or not."""
     widgets: bool = True
     """Whether the server is asked for widgets at all."""
+
+    @model_validator(mode="after")
+    def _one_source_of_tokens(self) -> ServerConfig:
+        if self.token_file is not None and self.token_command:
+            raise ValueError("token_file and token_command are both there; keep one of them")
+        return self
 
     @field_validator("age")
     @classmethod

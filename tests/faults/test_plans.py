@@ -22,7 +22,8 @@ from voice.server.serve import FlowServer
 from voice.server.session import HostedConversation
 from voice.timeloop import run_virtual
 from voice.wire import infermedica
-from voice.wire.connection import Connection, LinkRules
+from voice.wire.connection import Connection
+from voice.wire.reconnect import LinkRules
 
 FLOW = parse(f"""
 [flow]

@@ -15,7 +15,9 @@ from voice.server.flow_file import parse
 from voice.server.rules import ServerRules
 from voice.server.serve import FlowServer
 from voice.wire import infermedica
-from voice.wire.connection import Connection, LinkRules
+from voice.wire.connection import Connection
+from voice.wire.reconnect import LinkRules
+from voice.wire.token import TokenSource
 
 FLOW = """
 [flow]
@@ -62,7 +64,9 @@ def said(number: int, content: str = "A cough.") -> SendUserMessage:
 class Client:
     """A `Connection` whose events can be waited for."""
 
-    def __init__(self, url: str, token: str | None = None, rules: LinkRules = QUIET, first: Any = FIRST) -> None:
+    def __init__(
+        self, url: str, token: TokenSource | str | None = None, rules: LinkRules = QUIET, first: Any = FIRST
+    ) -> None:
         self.events: list[Input] = []
         self._news = asyncio.Event()
         self.link = Connection(url, token, first, self._take, codec=infermedica, rules=rules, chance=lambda: 0.5)

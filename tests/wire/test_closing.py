@@ -20,7 +20,7 @@ from tests.wire.lab import (
 from voice.core.events import LinkDown, LinkUp
 from voice.core.server_events import ServerFault, TurnEnded
 from voice.timeloop import run_virtual
-from voice.wire.connection import LinkRules
+from voice.wire.reconnect import LinkRules
 
 
 @pytest.mark.parametrize("refusal", ["close", "http"])

@@ -30,7 +30,7 @@ from voice.core.server_events import (
 )
 from voice.server.rules import ServerRules
 from voice.timeloop import run_virtual
-from voice.wire.connection import LinkRules
+from voice.wire.reconnect import LinkRules
 
 
 def test_a_conversation_runs_from_create_to_its_end() -> None:
@@ -318,3 +318,82 @@ def test_messages_that_were_never_confirmed_are_counted_when_the_link_is_gone() 
             assert down.reason.endswith("; 2 user messages were not confirmed")
 
     run_virtual(main())
+
+
+def test_a_message_that_is_not_accepted_on_a_standing_link_is_sent_over_the_next_one() -> None:
+    """C1. Hurts the user whose sentence a proxy lost: they would wait for an answer that never comes."""
+    got: list[tuple[int, str]] = []
+
+    async def script(socket: ServerConnection, number: int) -> None:
+        await socket.recv()
+        await socket.send(snapshot(resumed=number > 0))
+        async for frame in socket:
+            body = json.loads(frame)["user_message"]
+            got.append((number, body["id"]))
+            if number:
+                await socket.send(accepted(body["id"]))
+
+    async def main() -> None:
+        async with odd_server(script) as url, client_of(url) as client:
+            client.link.send(said(1))
+            await client.until(LinkUp, 2)
+            await client.link.flushed()
+            assert client.of(LinkDown) == [LinkDown("the server did not accept a user message", False)]
+            assert asyncio.get_running_loop().time() < 2 * LinkRules().accept_within
+
+    run_virtual(main())
+    assert got == [(0, uuid(1)), (1, uuid(1))]
+
+
+class Tokens:
+    """A source that gives one token after another, and the last one for ever."""
+
+    renewable = True
+
+    def __init__(self, *tokens: str) -> None:
+        self.left, self.asked = list(tokens), 0
+
+    async def fetch(self) -> str:
+        self.asked += 1
+        return self.left.pop(0) if len(self.left) > 1 else self.left[0]
+
+
+@pytest.mark.parametrize("refusal", [None, {"refusal.style": "http"}])
+class TestRefusedTokens:
+    """1008 after the upgrade and 401 or 403 in its place are one fault."""
+
+    def test_a_stale_token_is_replaced_once_and_the_conversation_goes_on(self, refusal: Any) -> None:
+        """Hurts the visitor of a kiosk whose token ran out in the night."""
+
+        async def main() -> None:
+            async with flow_server(token=TOKEN, assume=refusal) as server:
+                tokens = Tokens("stale", TOKEN)
+                async with client_of(server.url, token=tokens) as client:
+                    await client.until(LinkUp)
+                    assert tokens.asked == 2
+                    assert [down.fatal for down in client.of(LinkDown)] == [False]
+
+        run_virtual(main())
+
+    def test_a_fresh_one_that_is_refused_too_is_the_end(self, refusal: Any) -> None:
+        """Hurts the server that would be asked for ever, and the operator who is told nothing."""
+
+        async def main() -> None:
+            async with flow_server(token=TOKEN, assume=refusal) as server:
+                tokens = Tokens("stale", "stale-too")
+                async with client_of(server.url, token=tokens) as client:
+                    await client.running
+                    assert tokens.asked == 2
+                    assert [down.fatal for down in client.of(LinkDown)] == [False, True]
+                    assert "get a new one" in client.of(LinkDown)[1].reason
+                    assert "stale" not in str(client.events)
+
+        run_virtual(main())
+
+    def test_one_that_cannot_be_renewed_is_not_tried_again(self, refusal: Any) -> None:
+        async def main() -> None:
+            async with flow_server(token=TOKEN, assume=refusal) as server, client_of(server.url, token="x") as client:
+                await client.running
+                assert [down.fatal for down in client.of(LinkDown)] == [True]
+
+        run_virtual(main())

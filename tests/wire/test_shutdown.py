@@ -48,7 +48,7 @@ class TestClosedAtEveryAwaitPoint:
             self.left, self.cut = cut_at, lambda: None
 
         def factory(self, loop: asyncio.AbstractEventLoop, coro: Any, **how: Any) -> asyncio.Task[Any]:
-            ours = getattr(coro, "__qualname__", "").startswith(("Connection.", "_write"))
+            ours = getattr(coro, "__qualname__", "").startswith(("Connection.", "Reconnecting.", "write_all"))
             return asyncio.Task(self._counted(coro) if ours else coro, loop=loop, **how)
 
         async def _counted(self, coro: Any) -> Any:

@@ -11,6 +11,7 @@ from voice.config import Config, ConfigError
 from voice.core.events import Input
 from voice.wire import infermedica
 from voice.wire.connection import Connection
+from voice.wire.token import GivenToken, TokenCommand, TokenFile, TokenSource
 
 
 def conversation_input(config: Config) -> dict[str, Any]:
@@ -49,13 +50,22 @@ def token_of(config: Config) -> str | None:
     return token
 
 
+def token_source(config: Config) -> TokenSource:
+    """Where the token comes from: a file, a command, else the environment. Raises ConfigError."""
+    if config.server.token_file is not None:
+        return TokenFile(config.server.token_file)
+    if config.server.token_command:
+        return TokenCommand(config.server.token_command)
+    return GivenToken(token_of(config))
+
+
 def make_link(
     config: Config, emit: Callable[[Input], None], *, url: str | None = None, token: str | None = None
 ) -> Link:
     """The link that `config` asks for; `url` and `token` come before what it says. Raises ConfigError."""
     return Connection(
         config.server.url if url is None else url,
-        token if token is not None else token_of(config),
+        GivenToken(token) if token is not None else token_source(config),
         conversation_input(config),
         emit,
         codec=infermedica,

@@ -2,7 +2,8 @@
 
 | what happened | outcome |
 | --- | --- |
-| address or token that cannot work; HTTP 4xx at the upgrade, 429 and 408 excepted; close code 1008 | fatal |
+| address or token that cannot work; HTTP 4xx at the upgrade, 401, 403, 429 and 408 excepted | fatal |
+| the token was refused: HTTP 401 or 403 at the upgrade, close code 1008 | once more with a fresh token, then fatal |
 | first frame refused: invalid_payload, invalid_message_type, conversation_not_found | fatal |
 | closed normally (1000) after the conversation was completed or terminated | fatal: nothing is left to do |
 | everything else: refused, reset, timed out, HTTP 429 and 5xx, other close codes, a frame too long | try again |
@@ -42,6 +43,8 @@ class Lost:
     fatal: bool = False
     retry_after: float = 0.0
     """Seconds the server asks to wait."""
+    refused_token: bool = False
+    """The token was refused: of use to try again where another one can be had."""
 
 
 def unusable(url: str, token: str | None) -> str:
@@ -78,7 +81,7 @@ def not_opened(error: Exception, url: str) -> Lost:
     if isinstance(error, InvalidStatus):
         status = error.response.status_code
         if status in (401, 403):
-            return Lost(f"{host} refused the token (HTTP {status}); get a new one", fatal=True)
+            return Lost(f"{host} refused the token (HTTP {status}); get a new one", fatal=True, refused_token=True)
         if 400 <= status < 500 and status not in (408, 429):
             return Lost(f"{host} has no conversation server at this address (HTTP {status}); check it", fatal=True)
         return Lost(f"{host} is not ready (HTTP {status})", retry_after=_seconds(error))
@@ -104,7 +107,7 @@ def closed(error: ConnectionClosed, over: bool) -> Lost:
     theirs = error.rcvd.code if error.rcvd is not None else None
     ours = error.sent.code if error.sent is not None else None
     if theirs == _POLICY:
-        return Lost("the server refused the token (close code 1008); get a new one", fatal=True)
+        return Lost("the server refused the token (close code 1008); get a new one", fatal=True, refused_token=True)
     if over and theirs == _NORMAL:
         return Lost("the conversation is over and the server closed the link", fatal=True)
     if ours == _TOO_BIG and not error.rcvd_then_sent:
