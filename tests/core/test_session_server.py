@@ -14,6 +14,7 @@ from voice.core.server_events import (
     ConversationClosed,
     HistoryRow,
     Ignored,
+    Interruption,
     MessageCompleted,
     MessageDelta,
     ServerFault,
@@ -22,7 +23,7 @@ from voice.core.server_events import (
     TurnEnded,
     UserAccepted,
 )
-from voice.core.session import DOUBT
+from voice.core.server_side import DOUBT
 from voice.core.speaking import AHEAD
 from voice.core.widgets import Hints
 
@@ -516,3 +517,31 @@ class TestMessages:
         stage.run(5.0)
         assert stage.spoken == ""
         assert stage.all(StopVoice) == []
+
+
+class TestInterruptionByTheServer:
+    """Google CES tells us to stop: the user spoke over its voice, or another answer replaces this one."""
+
+    @pytest.mark.parametrize("barge_in", [True, False])
+    def test_the_voice_stops_and_nothing_of_it_comes_back(self, barge_in: bool) -> None:
+        """Hurts the user who would be told what is no longer meant."""
+        stage = Stage()
+        stage.accepted("t1")
+        stage.says("One two three four five six seven eight nine ten.", turn="t1")
+        stage.run(1.0)
+        stage.feed(Interruption(barge_in, "t1"))
+        stage.run(5.0)
+        assert stage.closed["m1"].cut == "server"
+        assert "One two".startswith(stage.heard["m1"][:7])
+        stage.accepted("t2")
+        stage.says("Eleven twelve.", "m2", turn="t2")
+        stage.run(3.0)
+        assert stage.heard["m2"] == "Eleven twelve."
+
+    def test_in_silence_it_changes_nothing(self) -> None:
+        stage = Stage()
+        stage.feed(Interruption(False, ""))
+        stage.accepted("t1")
+        stage.says("One two.")
+        stage.run(3.0)
+        assert stage.heard == {"m1": "One two."}

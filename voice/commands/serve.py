@@ -24,10 +24,11 @@ def serve(
     faults: Annotated[int | None, typer.Option(help="Let go wrong what this seed draws.")] = None,
     assumptions: Annotated[bool, typer.Option("--assumptions", help="List what --assume can change, and end.")] = False,
 ) -> None:
-    """Run the local conversation server on 127.0.0.1 until Ctrl-C.
+    """Run the local conversation server on 127.0.0.1 until Ctrl-C. It speaks both protocols, each under its own path.
 
     Example: voice serve --flow config/flows/desk.toml --port 8765 --assume opening.arrives=snapshot
     """
+    from voice.server.ces_socket import PATH as CES_PATH
     from voice.server.faults import FaultPlan
     from voice.server.flow_file import load as load_flow
     from voice.server.serve import FlowServer
@@ -53,6 +54,7 @@ def serve(
             cause = os.strerror(error.errno) if error.errno else str(error)
             raise ConfigError(f"port {port}: {cause}; give another with --port") from None
         print(f"ws://127.0.0.1:{taken}/api/ct/v2/realtime", flush=True)
+        print(f"ws://127.0.0.1:{taken}{CES_PATH}us", flush=True)
         if plan is not None:
             print(plan, flush=True)
         await stop.wait()
@@ -69,8 +71,8 @@ def _pair(entry: str) -> tuple[str, str]:
 
 
 def _listed() -> Iterator[str]:
-    from voice.wire.spellings import ASSUMED
+    from voice.wire import ces_spellings, spellings
 
-    for name, row in ASSUMED.items():
+    for name, row in (*spellings.ASSUMED.items(), *ces_spellings.ASSUMED.items()):
         yield f'{name} = "{row.value}", or "{row.alternative}"' + (" (only a client's)" if row.of_client else "")
         yield f"    {row.why}"

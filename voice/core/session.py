@@ -56,6 +56,7 @@ from voice.core.server_events import (
     ConversationClosed,
     HandoffRequested,
     Ignored,
+    Interruption,
     MessageCompleted,
     MessageDelta,
     MessageWidget,
@@ -65,17 +66,12 @@ from voice.core.server_events import (
     TurnEnded,
     UserAccepted,
 )
+from voice.core.server_side import ServerSide
 from voice.core.speaking import Speaking, Stopped
 from voice.core.text import shorten
 
 DEFAULT_MAX_LENGTH = 1500
 """Unicode code points of a user message until the server states its own limit."""
-
-DOUBT = 5.0
-"""Seconds after a frame that could not be read in which its turn should end; then the history is asked for anyway, for
-it may have been the end of the turn."""
-
-CLOSED_BY_SERVER = ("completed", "terminated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,19 +112,7 @@ class Session:
         self._own = OwnWords()
         self._question = Question()
         self._told = self._question.expectation
-        self._turn: str | None = None
-        self._turn_runs = False
-        self._resumed = False
-        """The beginning of a turn that runs may have been missed."""
-        self._missed = False
-        """The link broke in a running turn, and no snapshot came since."""
-        self._doubt: float | None = None
-        """Since when something of the turn that runs may have been missed on a link that stands."""
-        self._linked = True
-        """The server can be reached, as far as we know."""
-        self._closing: str | None = None
-        self._lost = False
-        """The link will not come back."""
+        self._server = ServerSide()
         self._ended = False
 
     # ------------------------------------------------------------------ the one entrance
@@ -143,7 +127,7 @@ class Session:
     def _take(self, event: Input, now: float) -> list[Output]:
         match event:
             case MessageDelta():
-                if not self._stale(event.turn_id):
+                if not self._server.stale(event.turn_id):
                     self.speaking.delta(event)
                 return []
             case MessageCompleted():
@@ -170,7 +154,7 @@ class Session:
     def _from_outside(self, event: Input, now: float) -> list[Output]:
         match event:
             case UserAccepted():
-                self._turn, self._turn_runs = event.turn_id, True
+                self._server.accepted(event)
                 return []
             case TurnEnded():
                 return self._turn_ended(event, now)
@@ -180,23 +164,21 @@ class Session:
                 self.max_message_length = event.max_message_length
                 return []
             case ConversationClosed():
-                self._closing = "terminated" if event.terminated else "completed"
+                self._server.closed(event)
                 return []
+            case Interruption():
+                return [*self.speaking.drop_waiting("server", now), *self._cut_playing("server", now)]
             case LinkUp(restored=restored):
-                if restored:
-                    self._linked, self._missed, self._resumed = True, False, False
+                self._server.up(restored)
                 return []
             case LinkDown(reason=reason, fatal=fatal):
-                self._closing = reason if fatal else self._closing
-                self._linked, self._lost = False, self._lost or fatal
-                self._missed = self._missed or (self._turn_runs and not fatal)
-                self._turn_runs, self._resumed = False, True
+                self._server.down(reason, fatal)
                 ended = self.speaking.end_turns(None, now) if fatal else []
                 return [*ended, Notice("link.fatal" if fatal else "link.down", reason)]
             case ServerFault():
                 return [Notice(f"server.{event.code}", event.message)]
             case BadFrame(reason=reason):
-                self._doubt = now if self._doubt is None else self._doubt
+                self._server.doubtful(now)
                 return [Notice("frame.bad", reason)]
             case Ignored(type=name):
                 return [Notice("frame.ignored", f"unknown frame type {name!r}")]
@@ -209,7 +191,7 @@ class Session:
             case Typed(text=text):
                 return self._typed(Said(Utterance("", text, now, now)), now)
             case Shutdown():
-                self._closing = "shutdown"
+                self._server.closing = "shutdown"
                 return self._cut("shutdown", "", now)
         return []
 
@@ -220,7 +202,7 @@ class Session:
             overdue = now - cut.t > self.rules.floor.longest and not self.floor.follows(cut.utterance_id)
             return [*out, *(self._settle_without_words(cut.utterance_id, now) if overdue else [])]
         out += self._release(now)
-        if self._doubt is not None and now - self._doubt > DOUBT:
+        if self._server.overdue(now):
             out += self._refresh()
         if self.speaking.current is None and self._may_start(now):
             out += self.speaking.start_next(now)
@@ -228,14 +210,18 @@ class Session:
                 out += self._decide(self.floor.started_speaking(now, self._playing()), None, now)
         else:
             out += self.speaking.feed(now)
-        if self._closing is not None and self.speaking.idle and not self._holding and not self._more_to_come():
+        if (
+            self._server.closing is not None
+            and self.speaking.idle
+            and not self._holding
+            and not self._server.more_to_come
+        ):
             self._ended = True
-            out += [*self.speaking.close_all("shutdown", now), Ended(self._closing)]
+            out += [*self.speaking.close_all("shutdown", now), Ended(self._server.closing)]
         return out
 
-    def _more_to_come(self) -> bool:
-        """The server said that the conversation is over, and its last turn has not reached us to its end yet."""
-        return (self._turn_runs or self._missed) and self._closing in CLOSED_BY_SERVER
+    def _all_done(self) -> bool:
+        return self.speaking.idle and not self._holding and not self._server.more_to_come
 
     # ------------------------------------------------------------------ the floor
 
@@ -292,8 +278,8 @@ class Session:
         """Send what was held, once, when nothing is spoken that may not be interrupted."""
         if not self._holding or (self.speaking.current is not None and not self.speaking.current.stalled):
             return []
-        if self._closing != "shutdown":
-            if self.floor.holds(now) or not (self._linked or self._closing):
+        if self._server.closing != "shutdown":
+            if self.floor.holds(now) or not self._server.reachable:
                 return []
             waiting = self.speaking.next()
             if waiting is not None and not (waiting.can_interrupt or waiting.stalled):
@@ -323,6 +309,9 @@ class Session:
             return out
         self._cut_now = _Cut(cause, utterance_id, t=now)
         return [StopVoice(cause)]
+
+    def _cut_playing(self, cause: Cause, now: float) -> list[Output]:
+        return self._cut(cause, "", now) if self._playing().speaking else []
 
     def _stopped(self, event: VoiceStopped, now: float) -> list[Output]:
         """The voice has stopped: what was heard is known, and stays as it is."""
@@ -425,16 +414,16 @@ class Session:
             return []
         out = self._close(cut, now) if cut is not None else self.speaking.drop_waiting("voice", now)
         stopped = cut.stopped if cut is not None else None
-        if self._turn is not None:
-            self.speaking.dead_turns.remember(self._turn, "voice")
-        if not (self._linked or self._closing):
+        if self._server.turn is not None:
+            self.speaking.dead_turns.remember(self._server.turn, "voice")
+        if not self._server.reachable:
             self._account.owe(out, stopped)
             self._holding.hold(said, now)
             return [*out, FloorChanged("hold", said.utterance.utterance_id, "the link is down")]
         played = self._account.settle(out, stopped)
-        if self._closing in CLOSED_BY_SERVER:
+        if self._server.closed_by_server:
             return [*out, Notice("conversation.closed", "the conversation is over: what was said is not sent")]
-        if self._lost:
+        if self._server.lost:
             return [*out, Notice("message.unsent", "the link is gone for good: what was said is not sent")]
         choice = matching_choice(said.text, said.expectation.choices)
         content = choice.label if choice is not None else said.text
@@ -456,16 +445,12 @@ class Session:
 
     # ------------------------------------------------------------------ from the server
 
-    def _stale(self, turn_id: str) -> bool:
-        """Whether the beginning of this turn may have been missed while the link was down."""
-        return self._resumed and not (self._turn_runs and turn_id == self._turn)
-
     def _turn_ended(self, event: TurnEnded, now: float) -> list[Output]:
-        turn = event.turn_id or self._turn
+        turn = event.turn_id or self._server.turn
         if turn is None:
             return []
-        out = self._refresh() if self._doubt is not None or self._stale(turn) else []
-        self._turn_runs = self._turn_runs and turn != self._turn
+        out = self._refresh() if self._server.doubt is not None or self._server.stale(turn) else []
+        self._server.ended(turn)
         if event.outcome == "failed":
             out.append(Notice("turn.failed", f"the server failed a turn ({event.code or 'no code'})"))
         if event.outcome == "interrupted" and turn not in self.speaking.dead_turns:
@@ -478,16 +463,13 @@ class Session:
 
     def _refresh(self) -> list[Output]:
         """Ask for what may have been missed, now that it stands in the history."""
-        self._doubt = None
-        return [RefreshSnapshot()] if self._linked else []
+        self._server.doubt = None
+        return [RefreshSnapshot()] if self._server.linked else []
 
     def _snapshot(self, event: Snapshot, now: float) -> list[Output]:
         self.max_message_length = event.max_message_length
-        self._linked = True
-        if event.terminated or event.completed:
-            self._closing = "terminated" if event.terminated else "completed"
+        self._server.restored(event)
         rows = event.rows
-        self._resumed, self._missed, self._doubt = event.resumed, False, None
         last_user = max((i for i, row in enumerate(rows) if row.role == "user"), default=-1)
         out: list[Output] = []
         for i, row in enumerate(rows):

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from voice.server.extras import Extras
 from voice.server.understand import Matcher
 
 Expect = Literal["yes_no", "choices", "free", "number", "duration"]
@@ -118,6 +119,7 @@ class Step:
     recommendation: Mapping[str, Any] | None = None
     pace: Pace | None = None
     faults: Faults = Faults()
+    extras: Extras = field(default_factory=Extras)
 
 
 @dataclass(frozen=True, slots=True)

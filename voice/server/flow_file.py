@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, cast
 
+from voice.server.extras import read_extras
 from voice.server.flow import (
     BACK,
     SAME,
@@ -186,6 +187,7 @@ class _Reader:
             recommendation=recommendation,
             pace=_pace(table.table("pace"), self._default_pace) if "pace" in table else None,
             faults=_faults(table.table("faults")),
+            extras=read_extras(table.table("ces")),
         )
         table.done()
         return step

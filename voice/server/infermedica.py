@@ -24,6 +24,7 @@ from voice.core.server_events import (
 )
 from voice.core.widgets import Widget
 from voice.server.events import Event, Malformed, Received
+from voice.server.extras import EXTRA
 from voice.server.inputs import (
     CONVERSATION_ID,
     ConversationInput,
@@ -144,6 +145,10 @@ class Frames:
         """`conversation.created` or `.resumed`."""
         kind = "conversation.resumed" if resumed else "conversation.created"
         return json.dumps(self._placed({"type": kind}, "path.snapshot", snapshot(conversation)))
+
+    def frames_of(self, event: Event) -> tuple[str, ...]:
+        """The frames that tell an event: one, or none for what this protocol cannot carry."""
+        return () if isinstance(event, EXTRA) else (self.frame_of(event),)
 
     def frame_of(self, event: Event) -> str:
         """The frame that tells an event."""

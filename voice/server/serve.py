@@ -1,4 +1,7 @@
-"""The local conversation server: sockets on 127.0.0.1, conversations in memory, every rule elsewhere."""
+"""The local conversation server: sockets on 127.0.0.1, conversations in memory, every rule elsewhere.
+
+One port speaks both protocols: the path of the upgrade says which, as it does at the real servers.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,9 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
+from voice.server.ces_sessions import CesSession, CesSessions
+from voice.server.ces_socket import PATH as CES_PATH
+from voice.server.ces_socket import CesSocket
 from voice.server.conversations import Conversations
 from voice.server.engine import Engine
 from voice.server.flow import Flow
@@ -24,6 +30,7 @@ from voice.server.infermedica_socket import InfermedicaSocket
 from voice.server.peer import Arrival, Faultless, FramePlan, Peer, Planner, Refuse, Wait
 from voice.server.rules import ServerRules
 from voice.server.session import HostedConversation
+from voice.wire import ces_spellings
 from voice.wire.assumptions import Assumptions
 from voice.wire.spellings import ASSUMED
 
@@ -53,15 +60,20 @@ class FlowServer:
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
         plan: Planner | None = None,
     ) -> None:
-        """`assume`: choices of the table of assumptions that differ from the table's own. Raises AssumptionError.
+        """`assume`: choices of the two tables of assumptions that differ from the tables' own. Raises AssumptionError.
 
         `plan` decides what becomes of the frames of each connection (voice/server/peer.py).
         """
         self._token, self._port = token, port
-        self._rules, self._assumed = rules or ServerRules(), Assumptions(ASSUMED, assume)
+        ces = {name: value for name, value in (assume or {}).items() if name in ces_spellings.ASSUMED}
+        others = {name: value for name, value in (assume or {}).items() if name not in ces}
+        self._rules = rules or ServerRules()
+        self._assumed, self._ces = Assumptions(ASSUMED, others), Assumptions(ces_spellings.ASSUMED, ces)
         self._plan, self._arrivals = plan, itertools.count()
         self._plans: WeakKeyDictionary[ServerConnection, FramePlan] = WeakKeyDictionary()
-        self._conversations = Conversations(Engine(flow), self._assumed, new_id, self._rules.most_conversations)
+        engine, most = Engine(flow), self._rules.most_conversations
+        self._conversations = Conversations(engine, self._assumed, new_id, most)
+        self._sessions = CesSessions(engine, self._ces, new_id, most)
         self.sockets: set[ServerConnection] = set()
         """Open now."""
         self._server: Server | None = None
@@ -70,6 +82,11 @@ class FlowServer:
     def conversations(self) -> Mapping[str, HostedConversation]:
         """By id, the one used last at the end. `.received` holds what arrived."""
         return self._conversations.by_id
+
+    @property
+    def sessions(self) -> Mapping[str, CesSession]:
+        """Those of the CES protocol, by name. `.inputs` holds what arrived."""
+        return self._sessions.by_name
 
     async def start(self) -> int:
         """Listen; returns the port. Raises OSError when the port is taken."""
@@ -96,6 +113,7 @@ class FlowServer:
                 async with asyncio.timeout(_STOP_WITHIN):
                     await server.wait_closed()
         await self._conversations.close()
+        await self._sessions.close()
 
     async def drop_sockets(self) -> None:
         """Cut every open connection without a word, as a broken network does; turns go on."""
@@ -124,8 +142,10 @@ class FlowServer:
                 await asyncio.sleep(deed.seconds)
             else:
                 connection.transport.abort()
-        if self._assumed["refusal.style"] == "http" and not self._authorised(request):
-            return connection.respond(http.HTTPStatus(int(self._assumed["refusal.http_status"])), "refused\n")
+        ces = request.path.startswith(CES_PATH)
+        if (ces or self._assumed["refusal.style"] == "http") and not self._authorised(request):
+            status = self._ces["refused_upgrade"] if ces else self._assumed["refusal.http_status"]
+            return connection.respond(http.HTTPStatus(int(status)), "refused\n")
         return None
 
     async def _handle(self, socket: ServerConnection) -> None:
@@ -141,7 +161,13 @@ class FlowServer:
             self.sockets.discard(socket)
 
     async def _serve(self, socket: ServerConnection) -> None:
+        plan, most = self._plans[socket], self._rules.most_queued
+        path = socket.request.path if socket.request is not None else ""
+        if path.startswith(CES_PATH):
+            location = path.removeprefix(CES_PATH)
+            peer = Peer(socket, plan, lambda event: (), most)
+            await CesSocket(peer, self._sessions, self._ces, self._rules, location).serve()
+            return
         frames = Frames(self._assumed)
-        encode = lambda event: (frames.frame_of(event),)  # noqa: E731 - one line says it all
-        peer = Peer(socket, self._plans[socket], encode, self._rules.most_queued)
+        peer = Peer(socket, plan, frames.frames_of, most)
         await InfermedicaSocket(peer, self._conversations, self._assumed, self._rules).serve()

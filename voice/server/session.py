@@ -14,6 +14,7 @@ from typing import Any
 from voice.core.server_events import (
     AssessmentChanged,
     ConversationClosed,
+    GoingAway,
     HandoffRequested,
     HistoryRow,
     MessageCompleted,
@@ -186,6 +187,8 @@ class HostedConversation:
                 self._state = turn.before
                 self._end(turn, TurnEnded(turn.id, "failed", "engine_unavailable"))
                 return
+        for event in turn.step.extras.events(turn.id, self._new_id):
+            self._tell(turn, event)
         if received is not None:
             self._tell(turn, AssessmentChanged(self.assessment()))
             policy = "stop_intent_handoff" in self.settings["handoff_policies"]
@@ -193,13 +196,15 @@ class HostedConversation:
                 self._tell(turn, HandoffRequested(reply.handoff, received.content))
             if reply.state.ended is not None:
                 self.status, self.is_terminated = "completed", reply.state.ended == "terminated"
-                self._tell(turn, ConversationClosed(self.is_terminated))
+                self._tell(turn, ConversationClosed(self.is_terminated, metadata=turn.step.extras.metadata))
         self._end(turn, TurnEnded(turn.id, "completed"))
 
     def _end(self, turn: _Turn, event: TurnEnded) -> None:
         self._turn = None
         if turn.has_event:
             self._tell(turn, event)
+        if turn.step.extras.go_away and event.outcome == "completed":
+            self._emit(GoingAway())
 
     async def _say(self, turn: _Turn, line: Line, chars: int, seconds: float) -> None:
         known = bool(turn.in_history)

@@ -71,10 +71,14 @@ class _Turn:
 
 
 class CesCodec:
-    """Decodes the frames of one connection. `connection` counts a session's connections, so that ids stay its own."""
+    """Decodes the frames of one connection. `connection` counts a session's connections, so that ids stay its own.
 
-    def __init__(self, connection: int = 0) -> None:
-        self._connection = connection
+    `streaming`: fragments were asked for. Else each text is a whole one, and a blank goes between a sentence and the
+    next where the server left none ("Done." "What else?"); in fragments the blanks are the server's.
+    """
+
+    def __init__(self, connection: int = 0, *, streaming: bool = False) -> None:
+        self._connection, self._streaming = connection, streaming
         self._highest = 0
         self._begun = 0
         self._newest = ""
@@ -128,6 +132,16 @@ class CesCodec:
             return self.outputs(parse(body, MAX_FRAME))
         except BadFrameError as bad:
             return (BadFrame(str(bad)),)
+
+    def broken_off(self) -> tuple[ServerEvent, ...]:
+        """The connection is gone: turns that were open end as failed, with what had come of them."""
+        events: list[ServerEvent] = []
+        for index in sorted(self._open):
+            turn = self._open.pop(index)
+            if turn.texts:
+                events.append(MessageCompleted(turn.id, turn.id, KIND, None, "".join(turn.texts)))
+            events.append(TurnEnded(turn.id, "failed", "connection_lost"))
+        return tuple(events)
 
     def _frame(self, found: Mapping[str, Any], tell: parts.Tell) -> Iterator[ServerEvent]:
         heard = member(found, "recognitionResult")
@@ -186,6 +200,8 @@ class CesCodec:
         words = member(output, "text")
         if isinstance(words, str) and words:
             turn = self._turn(index)
+            if not self._streaming and turn.texts and _two_sentences(turn.texts[-1], words):
+                words = " " + words
             if turn.length + len(words) > MAX_TURN_TEXT:
                 tell(f"a turn's text is longer than {MAX_TURN_TEXT} characters; the rest is left out")
             else:
@@ -252,6 +268,11 @@ class CesCodec:
         escalated = metadata.get("session_escalated") is True
         reason = metadata.get("reason")
         yield ConversationClosed(False, clipped(reason) if isinstance(reason, str) else "", escalated, metadata)
+
+
+def _two_sentences(before: str, after: str) -> bool:
+    """Whether a text ends with a sentence and the next one begins with one, without a blank between the two."""
+    return before[-1] in ".!?…" and after[0].isupper()
 
 
 def without_header(data: bytes) -> bytes:

@@ -14,9 +14,7 @@ from voice.wire.assumptions import Assumption, Assumptions
 ASSUMED: Final[Mapping[str, Assumption]] = {
     # ---- the server
     "frames": Assumption("text", "binary", "Google's own widget reads both, its libraries send text"),
-    "turn_end": Assumption("own_output", "on_last_text", "turnCompleted stands outside the union, so both are legal"),
     "turn_index.reconnect": Assumption("goes_on", "restarts", "the session is kept by the service, not by the socket"),
-    "tool_follow_up.index": Assumption("new", "same", "the guide's example closes the turn with the call"),
     "interrupted.completed": Assumption("yes", "no", "a turn ends only with turnCompleted; one report saw it follow"),
     "new_text.signal": Assumption("yes", "no", "the signal's other cause is a newer answer that replaces this one"),
     "end_session.place": Assumption("top_level", "output", "Google's adapters read only the top-level one"),
@@ -27,8 +25,7 @@ ASSUMED: Final[Mapping[str, Assumption]] = {
     ),
     "location": Assumption("must_agree", "free", "the path routes to where the session's data lies"),
     "opening.event": Assumption("session_start", "sys.welcome", "two of three integrations name it so"),
-    "stream.body": Assumption("array", "lines", "Google's standard transcoding of a stream writes one JSON array"),
-    "refusal.http_status": Assumption("401", "403", "what a missing bearer token is answered with elsewhere"),
+    "refused_upgrade": Assumption("401", "403", "what a missing bearer token is answered with elsewhere"),
     # ---- the client
     "late_audio": Assumption("drop", "play", "audio of a barged-in turn is not wanted, if any comes", of_client=True),
     "unanswered": Assumption(

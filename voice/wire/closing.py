@@ -14,6 +14,7 @@ No text here holds the token, the query of the address, or anything a person sai
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -32,7 +33,10 @@ REFUSES_MESSAGE = frozenset(
 _LONGEST_RETRY_AFTER = 300.0
 """Seconds; a server that asks for more is asked again anyway."""
 
-_NORMAL, _POLICY, _TOO_BIG = 1000, 1008, 1009
+_NORMAL, _INVALID, _POLICY, _TOO_BIG = 1000, 1007, 1008, 1009
+
+_GOOGLE_STATUS = re.compile(r"generic::(\w+)")
+"""Google's word for why, in the reason of a close; the rest of the reason may hold anything, and is not told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +119,24 @@ def closed(error: ConnectionClosed, over: bool) -> Lost:
     if theirs is not None:
         return Lost(f"the server closed the link (close code {theirs})")
     return Lost("the link broke off")
+
+
+def closed_by_google(error: ConnectionClosed, answered: bool) -> Lost:
+    """The outcome of a CES connection; `answered`: the server had sent output on it.
+
+    There are no error frames: the code and one word of the reason tell all. 1007 before any output is about what every
+    connection sends, so it would come again.
+    """
+    theirs = error.rcvd
+    found = _GOOGLE_STATUS.search(theirs.reason) if theirs is not None else None
+    status = found[1][:40] if found is not None else ""
+    if theirs is None or not status:
+        return closed(error, over=False)
+    reason = f"the server closed the link (close code {theirs.code}, {status})"
+    if status in ("permission_denied", "unauthenticated"):
+        return Lost(reason + "; check the token and its role", fatal=True, refused_token=True)
+    if status == "not_found":
+        return Lost(reason + "; check app, deployment and agent", fatal=True)
+    if theirs.code == _INVALID and not answered:
+        return Lost(reason + "; check the session's configuration", fatal=True)
+    return Lost(reason)
