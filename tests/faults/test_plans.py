@@ -1,5 +1,8 @@
 """Plans of faults by seed: whatever goes wrong, nothing is said twice, nothing is lost, and it ends clean.
 
+Over Google CES two things are less, and cannot be more: no frame accepts a text, so that after a fault it may come
+twice; and the server replays nothing, so that what it said while the link was down is not known here.
+
 A plan that fails is printed with its seed, then again with every fault left out that it fails without. The same plan
 runs in a server of its own with `voice serve --faults SEED`.
 """
@@ -7,14 +10,18 @@ runs in a server of its own with `voice serve --faults SEED`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
 from random import Random
+from typing import Any
 
 import pytest
 
 from tests.faults.kiosk import LAST, Kiosk, hold, open_sockets, reports, tokens_in
 from voice.core.events import Ended
-from voice.core.server_events import ServerFault, Snapshot
+from voice.core.server_events import MessageCompleted, ServerFault, Snapshot
+from voice.server.ces_socket import PATH as CES_PATH
 from voice.server.faults import FaultPlan, PlannedFaults
 from voice.server.flow_file import parse
 from voice.server.peer import Arrival, FramePlan
@@ -22,6 +29,9 @@ from voice.server.serve import FlowServer
 from voice.server.session import HostedConversation
 from voice.timeloop import run_virtual
 from voice.wire import infermedica
+from voice.wire.ces_frames import SessionConfig
+from voice.wire.ces_link import CesLink, Opening
+from voice.wire.ces_spellings import assumed
 from voice.wire.connection import Connection
 from voice.wire.reconnect import LinkRules
 
@@ -59,8 +69,10 @@ class FailedError(Exception):
     """What a plan showed."""
 
 
-async def infermedica_run(plan: FaultPlan, seed: int) -> None:
-    faults = plan.planner()
+@asynccontextmanager
+async def served(plan: FaultPlan, go_away: str | None = None) -> AsyncIterator[tuple[FlowServer, PlannedFaults]]:
+    """A server with these faults. Afterwards nothing is left of anything, and one socket was open at a time."""
+    faults = plan.planner(go_away)
     most = 0
 
     def planner(arrival: Arrival) -> FramePlan | None:
@@ -70,21 +82,8 @@ async def infermedica_run(plan: FaultPlan, seed: int) -> None:
 
     server = FlowServer(FLOW, plan=planner)
     port = await server.start()
-    chance = Random(seed)
-    first = {"settings": {"channel": "voice", "opening_message_enabled": True}, "assessment": {}}
-    kiosk = Kiosk(
-        lambda emit: Connection(
-            f"{server.url}/api/ct/v2/realtime",
-            None,
-            first,
-            emit,
-            codec=infermedica,
-            rules=LinkRules(),
-            chance=chance.random,
-        )
-    )
     try:
-        said = await hold(kiosk, seed)
+        yield server, faults
     finally:
         await server.stop()
     left = asyncio.all_tasks() - {asyncio.current_task()}
@@ -92,7 +91,29 @@ async def infermedica_run(plan: FaultPlan, seed: int) -> None:
         raise FailedError(f"tasks are left: {left}")
     if most > 1:
         raise FailedError(f"{most} sockets were open at once")
+
+
+async def infermedica_run(plan: FaultPlan, seed: int) -> None:
+    chance = Random(seed)
+    first = {"settings": {"channel": "voice", "opening_message_enabled": True}, "assessment": {}}
+    async with served(plan) as (server, faults):
+        url = f"{server.url}/api/ct/v2/realtime"
+        kiosk = Kiosk(
+            lambda emit: Connection(url, None, first, emit, codec=infermedica, rules=LinkRules(), chance=chance.random)
+        )
+        said = await hold(kiosk, seed)
     judge(kiosk, faults, said, server.conversations)
+
+
+async def ces_run(plan: FaultPlan, seed: int) -> None:
+    chance = Random(seed)
+    config = SessionConfig("projects/p/locations/us/apps/demo/sessions/call-1", text_streaming=seed % 2 == 1)
+    opening = Opening(assumed("opening.event"))
+    async with served(plan, json.dumps({"goAway": {}})) as (server, faults):
+        url = f"{server.url}{CES_PATH}us"
+        kiosk = Kiosk(lambda emit: CesLink(url, None, config, emit, opening=opening, chance=chance.random))
+        said = await hold(kiosk, seed)
+    judge_ces(kiosk, faults, said, [given for session in server.sessions.values() for given in session.inputs])
 
 
 def judge(
@@ -122,10 +143,38 @@ def judge(
                 raise FailedError(f"of {row.text!r} was heard {report.heard!r}, cut by {report.cut}")
 
 
-def failure(plan: FaultPlan, seed: int) -> str:
+def judge_ces(kiosk: Kiosk, faults: PlannedFaults, said: Sequence[str], inputs: Sequence[Mapping[str, Any]]) -> None:
+    """Raises FailedError."""
+    reason = kiosk.of(Ended)[0].reason
+    refused = any(fault.kind == "close_1008" for fault in faults.happened)
+    if reason != "completed" and not refused:
+        raise FailedError(f"it ended with {reason!r}")
+    arrived = tokens_in([str(given.get("text", "")) for given in inputs])
+    if any(count > 1 for count in arrived.values()) and not faults.happened:
+        raise FailedError(f"{arrived} arrived")
+    late = sum(fault.code == "conversation_completed" for fault in kiosk.of(ServerFault))
+    lost = [token for token in said if not arrived[token]]
+    if len(lost) > late and not refused:
+        raise FailedError(f"{lost} never arrived")
+    told = reports(kiosk)
+    for message in kiosk.of(MessageCompleted):
+        mine = told.get(message.id, [])
+        if len(mine) != 1:
+            raise FailedError(f"{message.text!r} was reported {len(mine)} times")
+        if not (message.text.startswith(mine[0].heard) and (mine[0].cut or mine[0].heard == message.text)):
+            raise FailedError(f"of {message.text!r} was heard {mine[0].heard!r}, cut by {mine[0].cut}")
+
+
+RUNS: Mapping[str, Callable[[FaultPlan, int], Coroutine[Any, Any, None]]] = {
+    "infermedica": infermedica_run,
+    "ces": ces_run,
+}
+
+
+def failure(run: str, plan: FaultPlan, seed: int) -> str:
     """What goes wrong with this plan; "" if nothing."""
     try:
-        run_virtual(infermedica_run(plan, seed))
+        run_virtual(RUNS[run](plan, seed))
     except FailedError as failed:
         return str(failed)
     except TimeoutError:
@@ -133,19 +182,20 @@ def failure(plan: FaultPlan, seed: int) -> str:
     return ""
 
 
-def shrunk(plan: FaultPlan, seed: int) -> FaultPlan:
+def shrunk(run: str, plan: FaultPlan, seed: int) -> FaultPlan:
     """The plan without the faults that it fails without, too."""
     for index in reversed(range(len(plan.faults))):
-        if failure(less := plan.without(index), seed):
+        if failure(run, less := plan.without(index), seed):
             plan = less
     return plan
 
 
 @pytest.mark.parametrize("begin", range(0, PLANS, CHUNK))
-def test_nothing_is_lost_and_nothing_comes_twice(begin: int) -> None:
+@pytest.mark.parametrize("run", RUNS)
+def test_nothing_is_lost_and_nothing_comes_twice(run: str, begin: int) -> None:
     """A visitor whose answer vanishes, or who is told a thing twice, stops trusting the voice."""
     for seed in range(begin, begin + CHUNK):
         plan = FaultPlan.from_seed(seed)
-        if wrong := failure(plan, seed):
-            small = shrunk(plan, seed)
-            pytest.fail(f"{plan}\n  {wrong}\nstill fails as {small}\n  {failure(small, seed)}")
+        if wrong := failure(run, plan, seed):
+            small = shrunk(run, plan, seed)
+            pytest.fail(f"{run}: {plan}\n  {wrong}\nstill fails as {small}\n  {failure(run, small, seed)}")

@@ -47,10 +47,11 @@ class ServerSide:
             self.linked, self.missed, self.resumed = True, False, False
 
     def down(self, reason: str, fatal: bool) -> None:
-        """The link is gone."""
-        self.closing = reason if fatal else self.closing
+        """The link is gone. After the conversation's own end that is no other reason for it to be over."""
+        if fatal and not self.closed_by_server:
+            self.closing = reason
         self.linked, self.lost = False, self.lost or fatal
-        self.missed = self.missed or (self.runs and not fatal)
+        self.missed = not fatal and (self.missed or self.runs)
         self.runs, self.resumed = False, True
 
     def doubtful(self, now: float) -> None:

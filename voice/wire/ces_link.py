@@ -30,6 +30,7 @@ from voice.core.server_events import (
     ConversationClosed,
     GoingAway,
     ServerEvent,
+    ServerFault,
     ToolCalls,
     TurnEnded,
     UserAccepted,
@@ -38,7 +39,7 @@ from voice.wire import ces_frames
 from voice.wire.ces import CesCodec
 from voice.wire.ces_frames import SessionConfig
 from voice.wire.ces_spellings import assumed
-from voice.wire.closing import Lost, closed_by_google
+from voice.wire.closing import SESSION_OVER, Lost, closed_by_google
 from voice.wire.reconnect import LinkRules, Reconnecting, write_all
 from voice.wire.token import TokenSource
 
@@ -189,7 +190,11 @@ class CesLink(Reconnecting):
         except ConnectionClosed as error:
             if self._closed is not None:
                 return self._over()
-            return closed_by_google(error, answered=first.newest_turn > 0)
+            lost = closed_by_google(error, answered=first.newest_turn > 0, again=self._opened)
+            if lost.reason == SESSION_OVER:
+                self._closed = ConversationClosed(terminated=False)
+                return self._over()
+            return lost
         finally:
             if writer is not None:
                 writer.cancel()
@@ -227,9 +232,11 @@ class CesLink(Reconnecting):
         return Lost("the server did not answer a text")
 
     def _over(self) -> Lost:
-        """Everything was read: now the conversation is told to be over."""
+        """Everything was read: now the conversation is told to be over, and what it never took."""
         for event in self._codec.broken_off():
             self._take(event)
+        for _ in self._untaken:
+            self._emit(ServerFault("conversation_completed", "a text came too late: the session was over"))
         if self._closed is not None:
             self._emit(self._closed)
         return Lost("the conversation is over and the server closed the link", fatal=True)

@@ -35,6 +35,8 @@ _LONGEST_RETRY_AFTER = 300.0
 
 _NORMAL, _INVALID, _POLICY, _TOO_BIG = 1000, 1007, 1008, 1009
 
+SESSION_OVER = "the session was over when the link came back"
+
 _GOOGLE_STATUS = re.compile(r"generic::(\w+)")
 """Google's word for why, in the reason of a close; the rest of the reason may hold anything, and is not told."""
 
@@ -121,11 +123,12 @@ def closed(error: ConnectionClosed, over: bool) -> Lost:
     return Lost("the link broke off")
 
 
-def closed_by_google(error: ConnectionClosed, answered: bool) -> Lost:
-    """The outcome of a CES connection; `answered`: the server had sent output on it.
+def closed_by_google(error: ConnectionClosed, *, answered: bool, again: bool) -> Lost:
+    """The outcome of a CES connection; `answered`: the server had sent output on it; `again`: it was not the first.
 
     There are no error frames: the code and one word of the reason tell all. 1007 before any output is about what every
-    connection sends, so it would come again.
+    connection sends, so it would come again; a failed precondition, when the same configuration was taken before,
+    says that the session has ended since (`SESSION_OVER`).
     """
     theirs = error.rcvd
     found = _GOOGLE_STATUS.search(theirs.reason) if theirs is not None else None
@@ -135,6 +138,8 @@ def closed_by_google(error: ConnectionClosed, answered: bool) -> Lost:
     reason = f"the server closed the link (close code {theirs.code}, {status})"
     if status in ("permission_denied", "unauthenticated"):
         return Lost(reason + "; check the token and its role", fatal=True, refused_token=True)
+    if status == "failed_precondition" and again and not answered:
+        return Lost(SESSION_OVER, fatal=True)
     if status == "not_found":
         return Lost(reason + "; check app, deployment and agent", fatal=True)
     if theirs.code == _INVALID and not answered:
