@@ -41,7 +41,11 @@ class TestMistakes:
         [
             ("[voice]\nwpn = 3", "voice.wpn", "did you mean wpm?"),
             ("[voices]\nwpm = 200", "voices", "did you mean voice?"),
-            ("[server]\nqqq = 1", "server.qqq", "known are url, token_env, token_file, token_command, language"),
+            (
+                "[server]\nqqq = 1",
+                "server.qqq",
+                "known are backend, url, token_env, token_file, ",
+            ),
             ("[voice]\nwpm = 3", "voice.wpm", "greater than or equal to 80; mend that value"),
             ("[voice]\nwpm = 'fast'", "voice.wpm", "valid integer"),
             ("[server]\nsex = 'x'", "server.sex", "'female' or 'male'"),

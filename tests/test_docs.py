@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from pydantic import BaseModel
@@ -16,7 +17,9 @@ from voice.app.visitor import VisitorConfig
 from voice.commands.app import app
 from voice.config import Config, check, load
 from voice.core import floor
+from voice.core.server_events import ServerEvent
 from voice.server.flow_file import parse
+from voice.wire.ces import CesCodec
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -129,6 +132,19 @@ def test_the_readme_names_both_commands_and_every_debian_package_with_its_reason
 def test_the_floors_table_in_the_documents_is_the_one_in_the_code() -> None:
     """An operator who reads when the voice yields reads what it does."""
     assert table_in(text_of(ROOT / "docs/floor.md")) == table_in(floor.__doc__ or "")
+
+
+def test_every_event_above_the_codecs_is_explained_for_both_protocols() -> None:
+    """An integrator sees what each frame becomes; an event that a codec gives is not left out."""
+    section = text_of(ROOT / "docs/protocol.md").split("## What the program makes of a frame")[1]
+    rows = {row[0].strip("`"): row[1:] for row in table_in(section)[1:]}
+    assert set(rows) == {event.__name__ for event in get_args(ServerEvent)}
+    codec = CesCodec()
+    frames = text_of(ROOT / "tests/wire/documented_ces.jsonl").splitlines()
+    rows_of_server = [row for row in map(json.loads, frames) if row["by"] == "server"]
+    given = {type(event).__name__ for row in rows_of_server for event in codec.decode(json.dumps(row["frame"]))}
+    assert len(given) > 10
+    assert all(rows[name][1] != "-" for name in given)
 
 
 def test_every_configuration_key_is_explained_to_operators_and_no_other() -> None:

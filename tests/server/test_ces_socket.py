@@ -13,11 +13,11 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.wire import judge
-from voice.server.ces_socket import PATH
 from voice.server.flow_file import parse
 from voice.server.rules import ServerRules
 from voice.server.serve import FlowServer
 from voice.timeloop import run_virtual
+from voice.wire import paths
 
 FLOW = parse("""
 [flow]
@@ -108,7 +108,7 @@ async def client_of(
     server: FlowServer, session: str = SESSION, location: str = "us", token: str = "", **config: Any
 ) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {token}"} if token else None
-    async with connect(f"{server.url}{PATH}{location}", additional_headers=headers, ping_interval=None) as socket:
+    async with connect(f"{server.url}{paths.CES}{location}", additional_headers=headers, ping_interval=None) as socket:
         client = Client(socket)
         await client.send({"config": {"session": session, **config}})
         yield client
@@ -303,7 +303,7 @@ class TestRefusals:
         frames += [REFUSED_LATER[name]] if name in REFUSED_LATER else []
 
         async def main() -> None:
-            async with served() as server, connect(f"{server.url}{PATH}us", ping_interval=None) as socket:
+            async with served() as server, connect(f"{server.url}{paths.CES}us", ping_interval=None) as socket:
                 client = Client(socket)
                 await client.send(*frames)
                 with pytest.raises(ConnectionClosed) as closed:
@@ -330,7 +330,7 @@ class TestRefusals:
     def test_who_says_nothing_is_not_kept(self) -> None:
         async def main() -> None:
             rules = ServerRules(first_frame_timeout=5)
-            async with served(rules=rules) as server, connect(f"{server.url}{PATH}us") as socket:
+            async with served(rules=rules) as server, connect(f"{server.url}{paths.CES}us") as socket:
                 with pytest.raises(ConnectionClosed):
                     await socket.recv()
 

@@ -22,7 +22,7 @@ HERE = Arrival("websocket", "/", 0)
 
 def deeds(kind: FaultKind, direction: str = "out", seconds: float = 0.0) -> list[list[object]]:
     """What becomes of three frames when this fault meets the second."""
-    faults = FaultPlan((Fault(kind, 0, direction, 1, seconds),)).planner("goodbye")(HERE)  # type: ignore[arg-type]
+    faults = FaultPlan((Fault(kind, 0, direction, 1, seconds),)).planner(lambda path: "goodbye")(HERE)  # type: ignore[arg-type]
     assert faults is not None
     through = faults.outgoing if direction == "out" else faults.incoming
     return [list(through(frame)) for frame in ("first", "second", "third")]

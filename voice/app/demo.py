@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
 from voice.app.conversation import Conversation, Observer
 from voice.app.folder import check_folder, report_into
+from voice.app.link import path_of
 from voice.app.parts import make_conversation
 from voice.app.visitor import Visitor, load_visitor
 from voice.audio.base import Device
@@ -46,6 +47,13 @@ class DemoOptions:
     pace: float | None = None
     """Virtual seconds in a real one, in the room; None: as fast as the machine can."""
     config: Config = field(default_factory=Config)
+
+    def speaking(self, backend: str) -> DemoOptions:
+        """The same over another protocol; the local server takes any application."""
+        data = self.config.model_dump(by_alias=True)
+        data["server"]["backend"] = backend
+        data["ces"]["app"] = data["ces"]["app"] or "projects/local/locations/us/apps/demo"
+        return replace(self, config=Config.model_validate(data))
 
     @property
     def visitor(self) -> Path:
@@ -102,7 +110,7 @@ async def _hold(
         conversation = make_conversation(
             options.config,
             device,
-            url=f"ws://127.0.0.1:{port}/api/ct/v2/realtime",
+            url=f"ws://127.0.0.1:{port}{path_of(options.config)}",
             token=TOKEN,
             observers=observers,
             new_id=ids,
@@ -119,7 +127,7 @@ def _report(options: DemoOptions, record: Record, device: Device, room: Room | N
         options.out,
         record,
         room,
-        backend="infermedica",
+        backend=config.server.backend,
         flow=options.flow.stem,
         device="room" if room is not None else "sound card",
         engines={"voice": config.voice.engine, "recogniser": config.ears.engine, "sound": device.name},

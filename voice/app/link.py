@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Callable
 from typing import Any
 
 from voice.app.conversation import Link
+from voice.app.tools import ClientTools
 from voice.config import Config, ConfigError
 from voice.core.events import Input
-from voice.wire import infermedica
+from voice.wire import infermedica, paths
+from voice.wire.ces_frames import SessionConfig
+from voice.wire.ces_link import CesLink, Opening
 from voice.wire.connection import Connection
 from voice.wire.token import GivenToken, TokenCommand, TokenFile, TokenSource
 
@@ -59,14 +63,51 @@ def token_source(config: Config) -> TokenSource:
     return GivenToken(token_of(config))
 
 
+LOCAL = "ws://127.0.0.1:8765"
+"""Where `voice serve` listens unless it is told otherwise."""
+
+GOOGLE = "wss://ces.googleapis.com"
+
+
+def path_of(config: Config) -> str:
+    """Where the server listens below its host."""
+    return paths.INFERMEDICA if config.server.backend == "infermedica" else paths.CES + config.ces.location
+
+
+def url_of(config: Config) -> str:
+    """The address of the configuration's server."""
+    host = LOCAL if config.server.backend == "infermedica" else GOOGLE
+    return config.server.url or host + path_of(config)
+
+
 def make_link(
-    config: Config, emit: Callable[[Input], None], *, url: str | None = None, token: str | None = None
+    config: Config,
+    emit: Callable[[Input], None],
+    *,
+    url: str | None = None,
+    token: str | None = None,
+    new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
 ) -> Link:
     """The link that `config` asks for; `url` and `token` come before what it says. Raises ConfigError."""
-    return Connection(
-        config.server.url if url is None else url,
-        GivenToken(token) if token is not None else token_source(config),
-        conversation_input(config),
+    address = url_of(config) if url is None else url
+    source = GivenToken(token) if token is not None else token_source(config)
+    if config.server.backend == "infermedica":
+        return Connection(address, source, conversation_input(config), emit, codec=infermedica)
+    ces = config.ces
+    session = SessionConfig(
+        f"{ces.app}/sessions/{new_id()}",
+        deployment=ces.named("deployments", ces.deployment),
+        entry_agent=ces.named("agents", ces.entry_agent),
+        time_zone=ces.time_zone,
+        text_streaming=ces.text_streaming,
+    )
+    return CesLink(
+        address,
+        source,
+        session,
         emit,
-        codec=infermedica,
+        opening=Opening(ces.opening_event, ces.variables),
+        tools=ClientTools(ces.tools, hidden=frozenset({config.server.token_env})),
+        heard_variable=ces.heard_variable,
+        headers={"x-goog-user-project": ces.quota_project} if ces.quota_project else None,
     )

@@ -73,7 +73,7 @@ def make_conversation(
         device=device,
         voice=make_voice(config.voice.engine, config.voice.language, config.voice.wpm),
         listener=listener,
-        connection=make_link(config, lambda event: conversation.feed(event), url=url, token=token),
+        connection=make_link(config, lambda event: conversation.feed(event), url=url, token=token, new_id=new_id),
         observers=observers,
     )
     return conversation

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from voice.app.conversation import Conversation, Observer
 from voice.app.folder import check_folder, report_into
+from voice.app.link import url_of
 from voice.app.parts import make_conversation
 from voice.audio.device import SoundCard
 from voice.audio.portaudio import check_sound_card
@@ -49,7 +50,7 @@ async def talk(
     written = None
     if report is not None and record is not None:
         written = await asyncio.to_thread(
-            _report, report, record, config, config.server.url if url is None else url, card.name
+            _report, report, record, config, url_of(config) if url is None else url, card.name
         )
     if reason not in ORDERLY:
         raise TalkError(f"the conversation could not go on: {reason}")
@@ -60,7 +61,7 @@ def _report(folder: Path, record: Record, config: Config, url: str, card: str) -
     return report_into(
         folder,
         record,
-        backend="infermedica",
+        backend=config.server.backend,
         flow=urlsplit(url).hostname or "server",
         device="sound card",
         engines={"voice": config.voice.engine, "recogniser": config.ears.engine, "sound": card},

@@ -21,6 +21,7 @@ from voice.bench.live_pulse import ONE_CLOCK, PulseServer
 from voice.bench.live_room import write_plan
 from voice.bench.live_run import ECHO_DB, NOISE_DB, ROOM, server_of
 from voice.bench.live_truth import SpokenText
+from voice.wire import paths
 
 Times = npt.NDArray[np.float64]
 Fault = Literal["killed", "frozen"]
@@ -61,7 +62,7 @@ async def pull(fault: Fault, message: SpokenText) -> Pulled:
             write_plan(plan, nobody, response=ROOM, after=0.0, echo_db=ECHO_DB, noise_db=NOISE_DB)
             room = await child(sound, "voice.bench.live_room", plan, folder / "room.npz")
             await line(room, "ready")
-            url = f"{server.url}/api/ct/v2/realtime"
+            url = f"{server.url}{paths.INFERMEDICA}"
             program = await child(sound, "voice.bench.live_program", url, "default", folder / "program.npz")
             try:
                 await line(room, "speaking")

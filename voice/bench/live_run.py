@@ -25,6 +25,7 @@ from voice.bench.live_room import DRIVE, write_plan
 from voice.bench.live_truth import SpokenText, truth_of
 from voice.server.flow_file import parse
 from voice.server.serve import FlowServer
+from voice.wire import paths
 
 ROOM = "kiosk"
 ECHO_DB = -6.0
@@ -135,7 +136,7 @@ async def play(case: Case, sensitivity: str, clip: Pcm, message: SpokenText) -> 
             before = _processor()
             room = await child(sound, "voice.bench.live_room", folder / "plan.npz", folder / "room.npz")
             await line(room, "ready")
-            url = f"{server.url}/api/ct/v2/realtime"
+            url = f"{server.url}{paths.INFERMEDICA}"
             program = await child(sound, "voice.bench.live_program", url, sensitivity, folder / "program.npz")
             await line(room, "speaking")
             await line(room, "over")

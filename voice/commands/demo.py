@@ -19,6 +19,9 @@ def demo(
     room: Annotated[bool, typer.Option("--room", help="Use the simulated room even if there is a sound card.")] = False,
     seed: Annotated[int, typer.Option(help="Of the room's noise and all ids.")] = 1,
     fast: Annotated[bool, typer.Option("--fast", help="In the room: do not wait for real time.")] = False,
+    backend: Annotated[
+        str | None, typer.Option(help="The protocol: infermedica or ces; else the configuration's.")
+    ] = None,
     config: ConfigOption = None,
 ) -> None:
     """Hold a whole spoken conversation with the local server and write its report.
@@ -38,6 +41,8 @@ def demo(
         config=load(config),
         **({"flow": flow} if flow is not None else {}),
     )
+    if backend is not None:
+        options = options.speaking(backend)
     console = Console()
     where = "the simulated room" if in_room else "the sound card"
     console.print(f"Talking through {where}; flow {options.flow.stem}.", highlight=False)

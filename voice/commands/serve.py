@@ -28,10 +28,10 @@ def serve(
 
     Example: voice serve --flow config/flows/desk.toml --port 8765 --assume opening.arrives=snapshot
     """
-    from voice.server.ces_socket import PATH as CES_PATH
-    from voice.server.faults import FaultPlan
+    from voice.server.faults import FaultPlan, announcement
     from voice.server.flow_file import load as load_flow
     from voice.server.serve import FlowServer
+    from voice.wire import paths
 
     if assumptions:
         print("\n".join(_listed()))
@@ -42,7 +42,7 @@ def serve(
         token=os.environ.get(token_env) or None,
         port=port,
         assume=dict(_pair(entry) for entry in assume or ()),
-        plan=None if plan is None else plan.planner(),
+        plan=None if plan is None else plan.planner(announcement),
     )
 
     async def run() -> None:
@@ -53,8 +53,8 @@ def serve(
         except OSError as error:
             cause = os.strerror(error.errno) if error.errno else str(error)
             raise ConfigError(f"port {port}: {cause}; give another with --port") from None
-        print(f"ws://127.0.0.1:{taken}/api/ct/v2/realtime", flush=True)
-        print(f"ws://127.0.0.1:{taken}{CES_PATH}us", flush=True)
+        print(f"ws://127.0.0.1:{taken}{paths.INFERMEDICA}", flush=True)
+        print(f"ws://127.0.0.1:{taken}{paths.CES}us", flush=True)
         if plan is not None:
             print(plan, flush=True)
         await stop.wait()

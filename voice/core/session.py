@@ -174,7 +174,8 @@ class Session:
             case LinkDown(reason=reason, fatal=fatal):
                 self._server.down(reason, fatal)
                 ended = self.speaking.end_turns(None, now) if fatal else []
-                return [*ended, Notice("link.fatal" if fatal else "link.down", reason)]
+                how = "down" if not fatal else "closed" if self._server.closed_by_server else "fatal"
+                return [*ended, Notice(f"link.{how}", reason)]
             case ServerFault():
                 return [Notice(f"server.{event.code}", event.message)]
             case BadFrame(reason=reason):

@@ -33,9 +33,6 @@ from voice.server.rules import ServerRules
 from voice.wire.assumptions import Assumptions
 from voice.wire.protojson import flag, member, text
 
-PATH = "/ws/google.cloud.ces.v1.SessionService/BidiRunSession/locations/"
-"""Of the WebSocket; the location stands behind it."""
-
 _INVALID = 1007
 _NO_FIRST_FRAME = 1002
 _LINGER = 5.0

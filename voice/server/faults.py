@@ -1,7 +1,7 @@
 """Faults by seed: what goes wrong on the first connections of a local server, and with which frame.
 
 A plan is a value: the same seed draws the same faults, on every machine. It acts through the seam of
-`voice.server.peer`, so it knows no protocol but for the frames that announce an end.
+`voice.server.peer`, so it knows no protocol but for the frame that announces an end.
 
 | kind | what the client sees |
 | --- | --- |
@@ -21,12 +21,13 @@ A plan is a value: the same seed draws the same faults, on every machine. It act
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal, get_args
 
 from voice.server.peer import Arrival, Close, Cut, Deed, Frame, FramePlan, Pass, Refuse, Stall, StopReading, Wait
+from voice.wire import paths
 
 FaultKind = Literal[
     "cut",
@@ -57,6 +58,9 @@ FRAMES = 24
 
 _RARE: tuple[FaultKind, ...] = ("close_1008",)
 """Drawn seldom: it ends a conversation, and so hides what would come behind it."""
+
+GoAway = Callable[[str], Frame | None]
+"""The frame that announces an end, by the path of the connection."""
 
 _LONG = 0.15
 """Share of the delays that outlast every patience."""
@@ -97,13 +101,18 @@ class FaultPlan:
         """The plan but for one fault: what is left when it still fails is nearer to the cause."""
         return replace(self, faults=self.faults[:index] + self.faults[index + 1 :], seed=None)
 
-    def planner(self, go_away: Frame | None = None) -> PlannedFaults:
+    def planner(self, go_away: GoAway = lambda path: None) -> PlannedFaults:
         """What `FlowServer(plan=...)` takes, for one run. `go_away`: how the protocol announces an end."""
         return PlannedFaults(self, go_away)
 
     def __str__(self) -> str:
         name = "faults" if self.seed is None else f"seed {self.seed}"
         return f"{name}: " + ("; ".join(map(str, self.faults)) or "none")
+
+
+def announcement(path: str) -> Frame | None:
+    """How the protocol that is spoken at a path announces the end of a connection; None: it does not."""
+    return '{"goAway": {}}' if path.startswith(paths.CES) else None
 
 
 def _drawn(random: Random) -> Sequence[Fault]:
@@ -129,7 +138,7 @@ def _drawn(random: Random) -> Sequence[Fault]:
 class PlannedFaults:
     """A planner: counts the connections, and remembers which faults came to pass."""
 
-    def __init__(self, plan: FaultPlan, go_away: Frame | None) -> None:
+    def __init__(self, plan: FaultPlan, go_away: GoAway) -> None:
         self._plan, self._go_away = plan, go_away
         self.happened: list[Fault] = []
         """So far."""
@@ -139,7 +148,7 @@ class PlannedFaults:
     def __call__(self, arrival: Arrival) -> FramePlan | None:
         """The faults of a connection."""
         mine = [fault for fault in self._plan.faults if fault.connection == arrival.number]
-        return _ConnectionFaults(mine, self, self._go_away) if mine else None
+        return _ConnectionFaults(mine, self, self._go_away(arrival.path)) if mine else None
 
 
 class _ConnectionFaults:

@@ -20,7 +20,6 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from voice.server.ces_sessions import CesSession, CesSessions
-from voice.server.ces_socket import PATH as CES_PATH
 from voice.server.ces_socket import CesSocket
 from voice.server.conversations import Conversations
 from voice.server.engine import Engine
@@ -30,7 +29,7 @@ from voice.server.infermedica_socket import InfermedicaSocket
 from voice.server.peer import Arrival, Faultless, FramePlan, Peer, Planner, Refuse, Wait
 from voice.server.rules import ServerRules
 from voice.server.session import HostedConversation
-from voice.wire import ces_spellings
+from voice.wire import ces_spellings, paths
 from voice.wire.assumptions import Assumptions
 from voice.wire.spellings import ASSUMED
 
@@ -142,7 +141,7 @@ class FlowServer:
                 await asyncio.sleep(deed.seconds)
             else:
                 connection.transport.abort()
-        ces = request.path.startswith(CES_PATH)
+        ces = request.path.startswith(paths.CES)
         if (ces or self._assumed["refusal.style"] == "http") and not self._authorised(request):
             status = self._ces["refused_upgrade"] if ces else self._assumed["refusal.http_status"]
             return connection.respond(http.HTTPStatus(int(status)), "refused\n")
@@ -163,8 +162,8 @@ class FlowServer:
     async def _serve(self, socket: ServerConnection) -> None:
         plan, most = self._plans[socket], self._rules.most_queued
         path = socket.request.path if socket.request is not None else ""
-        if path.startswith(CES_PATH):
-            location = path.removeprefix(CES_PATH)
+        if path.startswith(paths.CES):
+            location = path.removeprefix(paths.CES)
             peer = Peer(socket, plan, lambda event: (), most)
             await CesSocket(peer, self._sessions, self._ces, self._rules, location).serve()
             return

@@ -109,6 +109,10 @@ class CesLink(Reconnecting):
         self._closed: ConversationClosed | None = None
         self._leave_by = math.inf
         self._jobs: set[asyncio.Task[None]] = set()
+        self._called: set[str] = set()
+        """Tool calls that came: a frame that comes twice runs nothing twice."""
+        self._carried = False
+        """Something from before this connection went out on it: what the server refuses may be that."""
 
     # ------------------------------------------------------------------ to the server
 
@@ -190,7 +194,7 @@ class CesLink(Reconnecting):
         except ConnectionClosed as error:
             if self._closed is not None:
                 return self._over()
-            lost = closed_by_google(error, answered=first.newest_turn > 0, again=self._opened)
+            lost = closed_by_google(error, answered=first.newest_turn > 0 or self._carried, again=self._opened)
             if lost.reason == SESSION_OVER:
                 self._closed = ConversationClosed(terminated=False)
                 return self._over()
@@ -208,6 +212,7 @@ class CesLink(Reconnecting):
                 outbox.put_nowait(ces_frames.given(Variables(self._opening.variables)))
             if self._opening.event:
                 outbox.put_nowait(ces_frames.given(NamedEvent(self._opening.event)))
+        self._carried = bool(self._waiting) and self._ups > 0
         for frame in self._waiting:
             outbox.put_nowait(frame)
         self._waiting = []
@@ -257,6 +262,9 @@ class CesLink(Reconnecting):
                 self._leave_by = asyncio.get_running_loop().time() + FINISH_WITHIN
             case ToolCalls():
                 for call in event.calls:
+                    if call.id in self._called:
+                        continue
+                    self._called.add(call.id)
                     job = asyncio.create_task(self._run(call), name="voice.wire.tool")
                     self._jobs.add(job)
                     job.add_done_callback(self._jobs.discard)
