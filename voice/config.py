@@ -28,6 +28,7 @@ from voice.core.cards import CardRules, ReadChoices
 from voice.core.floor_rules import FloorRules, Sensitivity
 from voice.core.pacing import DEFAULT_RULES, KindRule, Pacing
 from voice.core.phrases import Phrases
+from voice.wire.paths import Backend
 
 HOME = Path(__file__).resolve().parent.parent / "config"
 """The configuration that comes with the program."""
@@ -56,8 +57,7 @@ class EvidenceConfig(_Table):
 class ServerConfig(_Table):
     """Where the conversation is held, and what the server is told when it begins."""
 
-    backend: Literal["infermedica", "ces"] = "infermedica"
-    """Whose protocol the server speaks."""
+    backend: Backend = "infermedica"
     url: str = ""
     """"" is the backend's own: `voice serve` on this machine for infermedica, Google's for ces."""
     token_env: str = "VOICE_TOKEN"

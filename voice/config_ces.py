@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from voice.wire.ces_spellings import assumed
 
@@ -17,6 +18,18 @@ _APP = re.compile(r"projects/[^/\s]+/locations/(?P<location>[a-z0-9-]+)/apps/[A-
 
 _LONGEST_TOOL = 25.0
 """Seconds; the server waits 30 for a tool, and is answered before that."""
+
+
+def _as_json(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What goes out as JSON. TOML has dates and infinite numbers, too."""
+    try:
+        json.dumps(dict(values), allow_nan=False)
+    except (TypeError, ValueError):
+        raise ValueError("a date, a time or a number without a value is no JSON; write it as a text") from None
+    return values
+
+
+JsonObject = Annotated[Mapping[str, Any], AfterValidator(_as_json)]
 
 
 class _Table(BaseModel):
@@ -32,7 +45,7 @@ class ToolConfig(_Table):
     """As "package.module:name"; gets the arguments by their names, and returns the result."""
     timeout: float = Field(default=10.0, gt=0, le=_LONGEST_TOOL)
     """Seconds."""
-    arguments: Mapping[str, Any] | None = Field(default=None, validation_alias="schema")
+    arguments: JsonObject | None = Field(default=None, alias="schema")
     """JSON Schema (2020-12) of the arguments; None: anything goes. In the file it is called `schema`."""
 
     @model_validator(mode="after")
@@ -80,14 +93,14 @@ class CesConfig(_Table):
     """Ids in the application, or whole resource names; "": as the application has it."""
     opening_event: str = assumed("opening.event")
     """Named to the agent at the beginning, so that it speaks first; "": the user begins."""
-    variables: Mapping[str, Any] = Field(default_factory=dict)
+    variables: JsonObject = Field(default_factory=dict)
     """Set before that."""
     heard_variable: str = ""
     """A variable of the application that is set to what was heard, before a text that interrupts; "": none."""
     time_zone: str = ""
     text_streaming: bool = True
     """Whether texts come in pieces, as they are made."""
-    quota_project: str = ""
+    quota_project: str = Field(default="", pattern=r"^[a-z0-9:.-]*$")
     """The project that is charged, where it is not that of the token."""
     tools: Mapping[str, ToolConfig] = Field(default_factory=dict)
     """By the names that the application has for them; no other is run."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from voice.app.demo import DemoOptions
 from voice.app.link import conversation_input, make_link, url_of
 from voice.config import Config, ConfigError, load
 from voice.server.inputs import ConversationInput
@@ -111,3 +112,27 @@ async def test_parts_of_the_application_are_named_by_their_ids_or_in_full(tmp_pa
     assert config.ces.named("agents", config.ces.entry_agent) == f"{APP}/agents/a"
     assert config.ces.named("agents", "") == ""
     assert isinstance(make_link(config, lambda event: None), CesLink)
+
+
+@pytest.mark.parametrize(
+    ("ces", "words"),
+    [
+        ("variables = { since = 2026-01-01 }", "ces.variables: a date"),
+        ("variables = { level = nan }", "ces.variables: a date, a time or a number"),
+        ('quota_project = "p\\nAuthorization: x"', "ces.quota_project: "),
+    ],
+)
+def test_what_cannot_go_out_is_refused_when_the_file_is_read(tmp_path: Path, ces: str, words: str) -> None:
+    """Not by an error in the middle of the first conversation."""
+    with pytest.raises(ConfigError, match=words):
+        ces_of(tmp_path, f'app = "{APP}"\n{ces}')
+
+
+def test_a_demo_over_another_protocol_keeps_the_rest_of_the_configuration(tmp_path: Path) -> None:
+    """A designer tries the tools that the kiosk will have."""
+    file = tmp_path / "my.toml"
+    file.write_text('[voice]\nwpm = 200\n[ces.tools.a]\ncommand = ["x"]\n[ces.tools.a.schema]\ntype = "object"\n')
+    config = DemoOptions(config=load(file)).speaking("ces").config
+    assert (config.server.backend, config.voice.wpm) == ("ces", 200)
+    assert config.ces.tools["a"].arguments == {"type": "object"}
+    assert config.ces.app

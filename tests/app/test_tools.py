@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,7 +93,7 @@ async def test_arguments_that_the_schema_refuses_run_nothing() -> None:
     ("tool", "words"),
     [
         (here("fail"), "failed (RuntimeError)"),
-        (here("leave"), "failed (ToolError)"),
+        (here("leave"), "wanted to end the program"),
         (here("hang", timeout=0.05), "no result within 0.05 s"),
         (here("add"), "failed (TypeError)"),
         (python("import time; time.sleep(60)", timeout=0.3), "no result within 0.3 s"),
@@ -108,6 +110,16 @@ async def test_every_failure_is_an_answer_of_one_line_without_private_words(tool
     assert words in error
     assert "34" not in error
     assert "\n" not in error
+
+
+async def test_what_a_command_leaves_behind_ends_with_it(tmp_path: Path) -> None:
+    """A kiosk that runs for months does not fill up with what its tools forgot."""
+    mark = tmp_path / "mark"
+    late = f"import time, pathlib; time.sleep(1.0); pathlib.Path({str(mark)!r}).touch()"
+    code = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {late!r}])"
+    assert "error" in await answer(python(code, timeout=0.5))
+    await asyncio.sleep(1.2)
+    assert not mark.exists()
 
 
 async def test_no_command_gets_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,6 +139,7 @@ async def test_no_command_gets_the_token(monkeypatch: pytest.MonkeyPatch) -> Non
         ({"function": "os:name"}, "not a function"),
         ({"command": ["x"], "timeout": 90}, "less than or equal to 25"),
         ({"command": ["x"], "schema": {"type": 3}}, "not a JSON schema"),
+        ({"command": ["x"], "schema": {"const": date(2026, 1, 1)}}, "no JSON"),
     ],
 )
 def test_a_tool_that_cannot_work_is_refused_when_the_configuration_is_read(table: dict[str, Any], words: str) -> None:

@@ -1,4 +1,4 @@
-"""How long-running commands end: in order, whoever ends them and however."""
+"""Options that several commands have; and how long-running commands end: in order, whoever ends them and however."""
 
 import asyncio
 import os
@@ -6,7 +6,8 @@ import signal
 
 import pytest
 
-from voice.commands.options import on_interrupt
+from voice.commands.options import backend_named, on_interrupt
+from voice.config import ConfigError
 
 
 @pytest.fixture(autouse=True)
@@ -34,3 +35,10 @@ async def test_a_command_under_nohup_outlives_its_terminal():
     on_interrupt(lambda: pytest.fail("it was ended"))
     os.kill(os.getpid(), signal.SIGHUP)
     await asyncio.sleep(0.05)
+
+
+def test_a_backend_that_does_not_exist_is_one_line_with_those_that_do():
+    """A designer who mistypes it reads what to write instead."""
+    assert backend_named("ces") == "ces"
+    with pytest.raises(ConfigError, match="--backend cse: no such server; it is infermedica or ces"):
+        backend_named("cse")

@@ -110,10 +110,10 @@ class TestNotices:
     def test_known_harmless_codes_are_notices_and_all_others_errors(self):
         """An error that nobody knew of would look like small talk."""
         record = Record()
-        for code in ("link.down", "server.internal", "never.seen"):
+        for code in ("link.down", "link.closed", "link.fatal", "server.internal", "never.seen"):
             record(1.0, ev.Notice(code, "x"))
-        assert [n.code for n in record.notices] == ["link.down"]
-        assert [n.code for n in record.errors] == ["server.internal", "never.seen"]
+        assert [n.code for n in record.notices] == ["link.down", "link.closed"]
+        assert [n.code for n in record.errors] == ["link.fatal", "server.internal", "never.seen"]
 
 
 class TestLongLife:

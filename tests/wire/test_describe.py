@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.test_cli import voice_reads
 from voice.core.server_events import BadFrame, TurnEnded
-from voice.wire.describe import BACKENDS, Backend, FrameLines, as_json, as_text
+from voice.wire.describe import FrameLines, as_json, as_text
+from voice.wire.paths import BACKENDS, Backend
 
 FRAMES = [
     json.dumps(json.loads(line)["frame"]).encode()

@@ -28,6 +28,7 @@ from voice.server.flow import Flow
 from voice.server.flow_file import load
 from voice.server.serve import FlowServer
 from voice.timeloop import run_virtual
+from voice.wire.paths import Backend
 
 TOKEN = "demo-token"
 
@@ -48,7 +49,7 @@ class DemoOptions:
     """Virtual seconds in a real one, in the room; None: as fast as the machine can."""
     config: Config = field(default_factory=Config)
 
-    def speaking(self, backend: str) -> DemoOptions:
+    def speaking(self, backend: Backend) -> DemoOptions:
         """The same over another protocol; the local server takes any application."""
         data = self.config.model_dump(by_alias=True)
         data["server"]["backend"] = backend

@@ -81,10 +81,9 @@ class ClientTools:
         try:
             out = await _talked(process, json.dumps(dict(args)).encode())
         finally:
-            if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
+            with contextlib.suppress(ProcessLookupError):  # what it started may be there when it is not
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
         if process.returncode:
             raise ToolError(f"the tool ended with code {process.returncode}")
         if not out.strip():
@@ -119,6 +118,8 @@ async def _function(tool: ToolConfig, args: Mapping[str, Any]) -> Any:
         if inspect.iscoroutinefunction(function):
             return await function(**args)
         return await _beside(function, args)
+    except ToolError:
+        raise
     except Exception as error:
         raise ToolError(f"the tool failed ({type(error).__name__})") from None
 

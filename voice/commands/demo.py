@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from voice.commands.options import ConfigOption
+from voice.commands.options import ConfigOption, backend_named
 from voice.config import load
 
 
@@ -42,7 +42,7 @@ def demo(
         **({"flow": flow} if flow is not None else {}),
     )
     if backend is not None:
-        options = options.speaking(backend)
+        options = options.speaking(backend_named(backend))
     console = Console()
     where = "the simulated room" if in_room else "the sound card"
     console.print(f"Talking through {where}; flow {options.flow.stem}.", highlight=False)

@@ -10,8 +10,19 @@ from typing import Annotated
 
 import typer
 
+from voice.config import ConfigError
+from voice.wire.paths import BACKENDS, Backend
+
 ConfigOption = Annotated[Path | None, typer.Option("--config", help="Configuration file (TOML).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="JSON on standard output and nothing else.")]
+
+
+def backend_named(name: str) -> Backend:
+    """What `--backend` names. Raises ConfigError."""
+    for backend in BACKENDS:
+        if name == backend:
+            return backend
+    raise ConfigError(f"--backend {name}: no such server; it is {' or '.join(BACKENDS)}")
 
 
 def on_interrupt(call: Callable[[], None]) -> None:

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from voice.commands.options import JsonOption
-from voice.config import ConfigError
+from voice.commands.options import JsonOption, backend_named
 
 
 def wire(
@@ -19,10 +18,7 @@ def wire(
 
     Example: voice wire --backend ces < frames.jsonl
     """
-    from voice.wire.describe import BACKENDS, FrameLines, as_json, as_text
+    from voice.wire.describe import FrameLines, as_json, as_text
 
-    known = next((one for one in BACKENDS if one == backend), None)
-    if known is None:
-        raise ConfigError(f"--backend {backend}: no such server; it is {' or '.join(BACKENDS)}")
-    for number, event in FrameLines(known).read(sys.stdin.buffer):
+    for number, event in FrameLines(backend_named(backend)).read(sys.stdin.buffer):
         print(as_json(event) if json else f"{number}: {as_text(event)}", flush=True)

@@ -21,7 +21,7 @@ KEEP = 2000
 """Messages; about eight hours of talk without a pause."""
 
 HARMLESS = frozenset(
-    {"link.down", "frame.ignored", "handoff", "message.shortened", "conversation.closed", "device.back"}
+    {"link.down", "link.closed", "frame.ignored", "handoff", "message.shortened", "conversation.closed", "device.back"}
 )
 """Codes of notices that are no errors. A code that is not known here counts as an error: better one too many."""
 

@@ -10,14 +10,12 @@ import dataclasses
 import json
 from collections.abc import Callable, Iterator
 from enum import Enum
-from typing import Any, BinaryIO, Literal, get_args
+from typing import Any, BinaryIO
 
 from voice.core.server_events import Ignored, ServerEvent
 from voice.wire import ces, infermedica, json_frame
+from voice.wire.paths import Backend
 from voice.wire.protojson import base64_of
-
-Backend = Literal["infermedica", "ces"]
-BACKENDS: tuple[Backend, ...] = get_args(Backend)
 
 _BLOCK = 64 * 1024
 
